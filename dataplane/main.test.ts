@@ -107,7 +107,13 @@ describe('logpipeline', function () {
     expect(other.status).to.equal(78)
     const good = logpipeline(['config', 'check', 'stream', 'etl'], { BUS_BROKERS: 'kafka:9092' })
     expect(good.stdout).to.contain('PORT=9464 (default)')
-    expect(logpipeline(['stream']).status).to.equal(64)
+    for (const [words, seen] of [
+      [['stream'], 'nothing'],
+      [['stream', 'elt'], '"elt"'],
+    ] as const) {
+      const { status, stderr } = logpipeline(words)
+      expect([status, stderr.split('\n')[0]]).to.deep.equal([64, `logpipeline: stream: expected etl or score, seen ${seen}`])
+    }
   })
 
   for (const words of [['config'], ['config', 'check'], ['stream'], ['bus']])

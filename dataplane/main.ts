@@ -5,7 +5,7 @@ import { findMisspelt, settingsOfOtherRoles } from './config/misspelt.ts'
 import { roleUsage, usage } from './config/usage.ts'
 import { version } from './config/version.ts'
 import type { SettingsOf } from './contract/env.ts'
-import { isRoleName, type RoleName } from './contract/roles.ts'
+import { isRoleName, ROLE_NAMES, type RoleName } from './contract/roles.ts'
 import { giveBackGarbage } from './memory/give-back-garbage.ts'
 import { describeProblem } from './process/describe-problem.ts'
 import { runUntilSignal } from './process/run-until-signal.ts'
@@ -26,7 +26,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const { role, rest } = takeRole([name, ...args])
   // Halves of names, and a command that has no help of its own.
   if (role === undefined && ['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
-  if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
+  if (role === undefined) return refuse(describeUnknown(name, args[0]))
   if (rest.length > 0)
     return ['--help', '-h'].includes(rest[0]!) ? print(roleUsage(role)) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
   return runRole(role)
@@ -46,6 +46,13 @@ function takeRole(words: readonly string[]): { readonly role?: RoleName; readonl
     if (isRoleName(role)) return { role, rest: words.slice(length) }
   }
   return { rest: words }
+}
+
+/** The first half of a role's name wants the second. */
+function describeUnknown(name: string, second: string | undefined): string {
+  const halves = ROLE_NAMES.filter(role => role.startsWith(`${name} `)).map(role => role.slice(name.length + 1))
+  if (halves.length === 0) return `expected a role or a command, seen "${name}"`
+  return `${name}: expected ${halves.join(' or ')}, seen ${second === undefined ? 'nothing' : `"${second}"`}`
 }
 
 async function runRole<R extends RoleName>(role: R): Promise<number> {

@@ -69,6 +69,7 @@ const ALLOWED: ImportTable = {
     'dataplane/upstream',
   ],
   'dataplane/tenant-export': [
+    'dataplane/contract/headers.ts',
     'dataplane/contract/topics.ts',
     'dataplane/domain',
     'dataplane/http/request-body.ts',

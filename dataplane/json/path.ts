@@ -4,6 +4,9 @@ import { shortened } from '../text/shortened.ts'
 import { CLOSE_LIST, CLOSE_OBJECT, COMMA, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, stringEnd, textBetween } from './bytes.ts'
 
 const SHOWN_CHARACTERS = 40
+const SHOWN_START_OF_PATH = 120
+const SHOWN_END_OF_PATH = 80
+const BYTE_ORDER_MARK = '\ufeff'
 /** A name of more bytes is cut anyway. */
 const MAX_NAME_BYTES = 6 * SHOWN_CHARACTERS + 6
 
@@ -15,8 +18,14 @@ interface Step {
   nameEnd: number
 }
 
-/** Path of the value at `offset`, such as `resourceLogs[0].scopeLogs[2].schemaUrl`. What stands before must be valid JSON. */
+/** Path of the value at `offset`, such as `resourceLogs[0].scopeLogs[2].schemaUrl`; of a long one its ends. What stands before must be valid JSON. */
 export function pathAt(b: Uint8Array, offset: number): string {
+  const path = wholePathAt(b, offset)
+  if (path.length <= SHOWN_START_OF_PATH + SHOWN_END_OF_PATH) return path
+  return `${shortened(path, SHOWN_START_OF_PATH)}${path.slice(-SHOWN_END_OF_PATH).toWellFormed()}`
+}
+
+function wholePathAt(b: Uint8Array, offset: number): string {
   const steps: Step[] = []
   let last: Step | undefined
   let expectName = false
@@ -71,6 +80,7 @@ export function seenAt(b: Uint8Array, offset: number): string {
   if (c === OPEN_OBJECT) return 'an object'
   if (c === OPEN_LIST) return 'a list'
   const text = Buffer.from(b.subarray(offset, offset + 4 * SHOWN_CHARACTERS)).toString('utf8')
+  if (text.startsWith(BYTE_ORDER_MARK)) return 'a byte order mark'
   const token = /^(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)/.exec(text)?.[0] ?? Array.from(text)[0] ?? ''
   const printable = token.replace(/[\u0000-\u001f\u007f]/g, control => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return shortened(printable, SHOWN_CHARACTERS)

@@ -183,6 +183,11 @@ describe('OTLP JSON: refusing', () => {
   const problems: readonly { text: string | Uint8Array; message: string }[] = [
     { text: '', message: 'request body: expected an object, saw the end of the input (at byte 0)' },
     { text: '[]', message: 'request body: expected an object, saw a list (at byte 0)' },
+    { text: '\ufeff{}', message: 'request body: expected an object, saw a byte order mark (at byte 0)' },
+    {
+      text: `{"unknown":${'['.repeat(200)}`,
+      message: `unknown${'[0]'.repeat(37)}[…0]${'[0]'.repeat(26)}: expected at most 100 levels of nesting, saw a list (at byte 111)`,
+    },
     { text: '{"resourceLogs":{}}', message: 'resourceLogs: expected a list, saw an object (at byte 16)' },
     { text: '{} x', message: 'request body: expected the end of the input, saw x (at byte 3)' },
     { text: record('"timeUnixNano":"abc"'), message: 'expected an unsigned 64-bit integer, saw "abc"' },

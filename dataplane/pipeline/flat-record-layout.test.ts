@@ -67,6 +67,15 @@ describe('flat record on enriched-logs', () => {
     expect(decodeFlatRecord(foreign)?.attributes.get('a.b')).to.equal('1')
   })
 
+  it('reads a record that has the fields of the specification alone, with attributes behind them', () => {
+    const { '@timestamp': time, log_id, tenant_id, service, level, message } = CANONICAL
+    const foreign = { '@timestamp': time, log_id, level, message, service, tenant_id, user_id: 'u' }
+    const decoded = decodeFlatRecord(Buffer.from(JSON.stringify(foreign)))!
+    expect(decoded.canonical).to.include({ '@timestamp': time, log_id, level, message, service, tenant_id, index_day: CANONICAL.index_day })
+    expect(Object.fromEntries(decoded.attributes)).to.deep.equal({ user_id: '"u"' })
+    expect(decodeCanonical(Buffer.from(JSON.stringify(foreign)), undefined)).to.deep.equal(decoded.canonical)
+  })
+
   it('its head names document, day and tenant', () => {
     expect(readHead('default/s', value)).to.include({ documentId: CANONICAL.document_id, day: '2026.11.21', tenant: 'default' })
     for (const key of ['no tenant', 'default', '']) expect(readHead(key, value), key).to.equal(undefined)

@@ -10,6 +10,7 @@ import { jsonMembers } from '../domain/documents/document.ts'
 import { isCanonicalName, isTopLevelKey } from '../domain/documents/field-names.ts'
 import { holdsObjects } from '../domain/documents/field-paths.ts'
 import type { MlFeatures } from '../domain/features/enrichment.ts'
+import { completeRecord } from '../domain/records/complete-record.ts'
 import type { FlattenedRecord } from '../domain/records/flat-record.ts'
 import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
 import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
@@ -245,11 +246,18 @@ export function decodeCanonical(value: Uint8Array, layout: Layout | undefined): 
 /** The whole record, of any writer; undefined when it cannot be read. */
 export function decodeFlatRecord(value: Uint8Array): DecodedRecord | undefined {
   const text = asBuffer(value).toString()
-  const record = parseObject(text)
-  if (!isFlatRecord(record)) return undefined
+  const parsed = parseObject(text)
+  const record = isFlatRecord(parsed) ? parsed : parsed && completeRecord(parsed)
+  if (record === undefined) return undefined
   const canonical = Object.fromEntries(Object.entries(record).filter(([name]) => name !== 'attributes' && isCanonicalName(name)))
-  const attributes = splitMembers(compact(text)).get('attributes') ?? '{}'
-  return { canonical: canonical as unknown as FlatRecord, attributes: attributes.startsWith('{') ? splitMembers(attributes) : new Map() }
+  return { canonical: canonical as unknown as FlatRecord, attributes: attributesOf(splitMembers(compact(text))) }
+}
+
+/** By their original keys; of a writer that gives none, by the flattened ones. */
+function attributesOf(members: ReadonlyMap<string, string>): FlatAttributes {
+  const attributes = members.get('attributes')
+  if (attributes === undefined) return new Map([...members].filter(([name]) => !isCanonicalName(name)))
+  return attributes.startsWith('{') ? splitMembers(attributes) : new Map()
 }
 
 /** JSON text as `JSON.stringify` writes it; ours is already, and is left alone, so that no number loses digits. */

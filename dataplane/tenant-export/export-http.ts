@@ -1,8 +1,10 @@
 /** OTLP over HTTP for one tenant: the body is read within the bounds, gets its tenant, and goes to the collector (Spec: Ingestion; Decisions 7). */
+import { ADDED_BYTES_HEADER } from '../contract/headers.ts'
 import { type BodyErrors, readBody } from '../http/request-body.ts'
 import { bufferOf } from '../memory/buffer-of.ts'
 import { releaseBytes } from '../memory/release-bytes.ts'
 import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
+import { addedBytes } from '../otlp-intake/added-bytes.ts'
 import { decompress, parseEncoding } from '../otlp-intake/decompress.ts'
 import type { LocalCollector } from '../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../otlp-intake/memory-budget.ts'
@@ -67,9 +69,10 @@ async function passExport(
       return
     }
     const body = await injectTenant(TRANSPORTS[type], plain, injection)
+    const headers = { 'content-encoding': undefined, [ADDED_BYTES_HEADER]: addedBytes(plain.length, body.length, maxRequestBytes) }
     if (body.buffer !== plain.buffer) releaseBytes(plain)
     // The same records become the same documents.
-    await collector.forward(exchange, { path: '/v1/logs', headers: { 'content-encoding': undefined }, body, isRepeatable: true })
+    await collector.forward(exchange, { path: '/v1/logs', headers, body, isRepeatable: true })
   } finally {
     lease.release()
   }

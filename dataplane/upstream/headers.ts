@@ -1,6 +1,6 @@
 /** Which header fields go through a proxy, and which are of one connection alone. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { API_KEY_HEADER, TENANT_HEADER } from '../contract/headers.ts'
+import { ADDED_BYTES_HEADER, API_KEY_HEADER, TENANT_HEADER } from '../contract/headers.ts'
 
 /** Fields of one connection alone (RFC 9110, 7.6.1; RFC 7540, 3.2.1). */
 const OF_A_CONNECTION: ReadonlySet<string> = new Set([
@@ -18,6 +18,7 @@ const OF_A_CONNECTION: ReadonlySet<string> = new Set([
 
 /** Header fields that a caller may not pass to a back end: the proxy sets them, or has answered them already. */
 const SAID_BY_THE_PROXY: ReadonlySet<string> = new Set([
+  ADDED_BYTES_HEADER,
   API_KEY_HEADER,
   TENANT_HEADER,
   'content-length',

@@ -446,4 +446,16 @@ describe('the search store over the OpenSearch REST API', () => {
     expect(error).not.to.be.instanceOf(SearchStoreUnavailable)
     expect(error!.message).to.contain('400').and.to.contain('parsing_exception')
   })
+  for (const [title, reply] of [
+    ['an answer that refuses a request', refusal('parsing_exception', 400)],
+    ['an answer of a store that is away', refusal('x', 503)],
+    ['no answer', { cut: true }],
+  ] as const)
+    it(`an error of ${title} shows the request and the answer to nobody who prints it`, async () => {
+      replies.push(reply)
+      const { cause } = (await failure(store.put('i', '1', { message: 'of a user' })))!
+      expect(cause).to.be.instanceOf(Error)
+      expect(JSON.stringify({ ...(cause as object) })).not.to.contain('of a user')
+      expect(Object.keys(cause as object)).to.deep.equal(['name'])
+    })
 })

@@ -170,6 +170,7 @@ function bulk(bytes: Buffer | undefined): { bulkBody?: string } {
 }
 
 function translate(error: unknown, what: string): Error {
+  if (error instanceof errors.OpenSearchClientError) hideExchange(error)
   if (error instanceof errors.ResponseError) {
     const status = error.statusCode ?? 0
     if (!isUnavailableStatus(status) && !REFUSED_USER.has(status) && !isOfStore(status, error.body))
@@ -186,6 +187,11 @@ function translate(error: unknown, what: string): Error {
       isOfKeptConnection: ofKeptConnections.has(error),
     })
   return error instanceof Error ? error : new Error(String(error))
+}
+
+/** Logs print an error with its cause, and the client's errors carry the request and the answer whole: documents of users, of any size. */
+function hideExchange(error: OpenSearch.errors.OpenSearchClientError): void {
+  for (const name of Object.keys(error)) if (name !== 'name') Object.defineProperty(error, name, { enumerable: false })
 }
 
 function errorOf(body: unknown): BulkItemResponse['error'] {

@@ -47,7 +47,7 @@ export interface DashboardDeps {
   readonly maxUploadBytes?: number
   /** How long a request that is no upload may take until it is complete. Default 30 s. */
   readonly requestTimeoutMs?: number
-  /** Size of one request with logs that names a tenant, and of all such requests at a time. */
+  /** Size of one request to the collector that is an upload's or names a tenant, and of all such requests of callers at a time. */
   readonly maxRequestBytes: number
   readonly maxPendingBytes: number
   readonly clock: Clock
@@ -87,7 +87,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const searchDoor = createSearchDoor(backends.search)
   const limits = { budget: new MemoryBudget(deps.maxPendingBytes, () => monotonicMs(clock)), maxRequestBytes: deps.maxRequestBytes }
   const upload = createUploadRoute({
-    ...{ collector: deps.collector, clock, log },
+    ...{ collector: deps.collector, maxRequestBytes: deps.maxRequestBytes, clock, log },
     ...(deps.maxUploadBytes !== undefined && { maxBytes: deps.maxUploadBytes }),
     onResult({ accepted, rejected }) {
       countEntries('accepted', accepted)

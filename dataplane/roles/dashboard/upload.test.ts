@@ -86,6 +86,30 @@ describe('an upload', () => {
     expect((await upload(FILE)).body).to.deep.include({ accepted: 1, rejected: 1, errors: [{ line: 1, error: 'too large' }] })
   })
 
+  it('goes in requests of at most MAX_REQUEST_BYTES, whatever its characters take', async () => {
+    await dashboard.stop()
+    dashboard = await startDashboardFixture({ clock, maxUploadBytes: MAX_BYTES, maxRequestBytes: 4_096 })
+    const lines = Array.from({ length: 200 }, (_, i) => JSON.stringify({ message: `${i} ${'日本'.repeat(20)}`, service: `s${i % 3}` }))
+    const large = JSON.stringify({ message: 'x'.repeat(4_096) })
+    expect((await upload([large, ...lines].join('\n'))).body).to.deep.include({
+      ...{ accepted: 200, rejected: 1 },
+      errors: [
+        { line: 1, error: 'expected an entry that fits a request of at most 4096 bytes as OTLP (MAX_REQUEST_BYTES), seen a larger one' },
+      ],
+    })
+    expect(messages().length).to.equal(200)
+    const sizes = dashboard.asked.map(({ body }) => Buffer.byteLength(body))
+    expect(Math.max(...sizes)).to.be.within(3_000, 4_096)
+  })
+
+  it('tells of entries that are refused together', async () => {
+    dashboard.answer('collector', (_request, response) => void response.writeHead(400).end('{"error":"no"}'))
+    const errorOf = async (body: string) => ((await upload(body)).body['errors'] as { error: string }[])[0]!.error
+    expect(await errorOf('{"message":"one"}')).to.equal('refused: no')
+    expect(await errorOf(FILE)).to.equal('refused with the next entry: no')
+    expect(await errorOf(`${FILE}\n{"message":"three"}`)).to.equal('refused with the next 2 entries: no')
+  })
+
   it('belongs to the tenant of the caller', async () => {
     await upload('{"message":"one"}', { 'x-service-tenant-id': 'acme' })
     expect(resources()[0]).to.include({ tenant_id: 'acme' })

@@ -1,6 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { MAX_BUS_MESSAGE_BYTES } from '../../contract/topics.ts'
 import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import { buildJson, buildPayload, buildProtobuf } from '../collector/testing/requests.ts'
@@ -127,6 +128,37 @@ describe('the gateway', () => {
         expect([answer.status, answer.headers['allow']]).to.deep.equal([405, 'POST'])
       })
     })
+
+  describe('a request of the largest size that the collector takes', () => {
+    const maxRequestBytes = 4 * MAX_BUS_MESSAGE_BYTES
+    let exact: Harness
+    before(async () => {
+      exact = await startHarness({ maxRequestBytes })
+    })
+    after(() => exact.stop())
+    const padded = (bytes: number, json = buildJson(ONE)) => Buffer.concat([Buffer.from(json), Buffer.alloc(bytes - json.length, 0x20)])
+
+    for (const [encoding, compress] of Object.entries({ identity: (body: Buffer) => body, gzip: gzipSync }))
+      it(`is taken, with the tenant in it (${encoding})`, async () => {
+        const headers = { 'content-encoding': encoding, 'x-service-added-bytes': '1000' }
+        const send = (bytes: number) => exact.call('/v1/logs', { body: compress(padded(bytes)), headers })
+        expect((await send(maxRequestBytes)).json()).to.deep.equal({ partialSuccess: {} })
+        expect(exact.collector.payloads().at(-1)!.key).to.equal('acme/cart')
+        expect((await send(maxRequestBytes + 1)).status).to.equal(413)
+      })
+
+    it('is taken with one for each of many resources', async () => {
+      const one = JSON.stringify({ scopeLogs: [{ logRecords: Array(3).fill({ body: { stringValue: 'm' } }) }] })
+      const count = Math.floor(maxRequestBytes / (one.length + 1)) - 1
+      const json = `{"resourceLogs":[${Array(count).fill(one).join(',')}]}`
+      expect((await exact.call('/v1/logs', { body: padded(maxRequestBytes, json) })).json()).to.deep.equal({ partialSuccess: {} })
+    })
+
+    it('is too large where the collector takes less than the gateway', async () => {
+      const answer = await harness.call('/v1/logs', { body: padded(maxRequestBytes + 1) })
+      expect([answer.status, answer.json()['status']]).to.deep.equal([413, 413])
+    })
+  })
 
   describe('passes requests on', () => {
     const prefixes = { bridge: '/health', ticketing: '/api/incidents', agent: '/metrics', airflow: '/api/v2/dags', features: '/health' }

@@ -280,6 +280,21 @@ function suite(isLocal: boolean): void {
     for (const options of [{}, GZIP]) expect((await send(message, { ...withKey(), options })).code).to.equal(status.OK)
   })
 
+  it('a message of the largest size that the collector takes is taken, with the tenant in it', async () => {
+    const maxRequestBytes = 4 * MAX_BUS_MESSAGE_BYTES
+    const exact = await startHarness({ maxRequestBytes }, undefined, isLocal)
+    const build = (lastLength: number) =>
+      buildProtobuf({ ...ONE, messages: [...Array(35).fill('x'.repeat(100_000)), 'y'.repeat(lastLength)] })
+    const sized = (bytes: number) => build(100_000 + bytes - build(100_000).length)
+    try {
+      expect(await send(sized(maxRequestBytes), { key: exact.key }, exact)).to.deep.equal(ACCEPTED)
+      expect(exact.collector.payloads()[0]!.key).to.equal('acme/cart')
+      expect((await send(sized(maxRequestBytes + 1), { key: exact.key }, exact)).code).to.equal(status.RESOURCE_EXHAUSTED)
+    } finally {
+      await exact.stop()
+    }
+  })
+
   it('RESOURCE_EXHAUSTED with RetryInfo beyond the rate of a key', async () => {
     const limited = await startHarness({ requestsPerSecond: 1 }, undefined, isLocal)
     try {

@@ -1,8 +1,10 @@
 /** The OTLP service over gRPC: reads a call, hands its request to the intake, answers with a status. */
+import { ADDED_BYTES_HEADER } from '../../../contract/headers.ts'
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 import { formatLastAnswer, formatLastBytes } from '../../../http/last-answer.ts'
 import { encodeStatusProtobuf } from '../../../otlp/export-response.ts'
+import { parseAddedBytes } from '../../../otlp-intake/added-bytes.ts'
 import { type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from '../../../otlp-intake/grpc-answer.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
@@ -78,7 +80,8 @@ class ExportCall implements RequestReceiver {
     this.#encoding = parseEncoding(head.get('grpc-encoding'))
     intake.checkOpen()
     this.#lease = intake.budget.lease()
-    this.#message = new GrpcMessage(intake.maxRequestBytes, this.#lease, refusal => this.#refuse(refusal))
+    const maxBytes = intake.maxRequestBytes + parseAddedBytes(head.get(ADDED_BYTES_HEADER))
+    this.#message = new GrpcMessage(maxBytes, this.#lease, refusal => this.#refuse(refusal))
   }
 
   data(bytes: Buffer): void {

@@ -137,7 +137,7 @@ describe('OTLP over HTTP: POST /v1/logs', () => {
       const answer = await harness.post(buildJson({ ...ONE, messages: ['a', 'x'.repeat(MAX_BUS_MESSAGE_BYTES), 'b'] }))
       const { partialSuccess } = answer.json() as { partialSuccess: Record<string, unknown> }
       expect([answer.status, partialSuccess['rejectedLogRecords']]).to.deep.equal([200, '1'])
-      expect(partialSuccess['errorMessage']).to.be.a('string')
+      expect(partialSuccess['errorMessage']).to.equal(`1 log record is larger than the ${MAX_BUS_MESSAGE_BYTES} bytes of a bus message`)
     })
 
     it('a bus that takes less still takes what fits', async () => {
@@ -245,6 +245,19 @@ describe('OTLP over HTTP: POST /v1/logs', () => {
         error: /after decompression/,
       },
     ]
+    it('what a proxy says it has added does not count against the sender', async () => {
+      const one = Buffer.from(buildJson(ONE))
+      const send = (bytes: number, added: string) =>
+        harness.post(Buffer.concat([one, Buffer.alloc(bytes - one.length, 0x20)]), { 'x-service-added-bytes': added })
+      for (const [bytes, added, status] of [
+        [LIMIT + 100, '100', 200],
+        [LIMIT + 101, '100', 413],
+        [LIMIT + 1, '-5', 413],
+        [LIMIT + 1, 'many', 413],
+      ] as const)
+        expect((await send(bytes, added)).status, added).to.equal(status)
+    })
+
     for (const { name, body, headers = {}, status, code, error } of refusals)
       it(`${status} for ${name}`, async () => {
         const answer = await harness.post(body, headers)

@@ -1,10 +1,12 @@
 /** OTLP over HTTP: `POST /v1/logs`. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { ADDED_BYTES_HEADER } from '../../../contract/headers.ts'
 import { endAfterRequest } from '../../../http/end-after-request.ts'
 import { isLedHere, LED_HERE } from '../../../http/other-site.ts'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { type BodyErrors, readBody } from '../../../http/request-body.ts'
 import { pathOfTarget } from '../../../http/target-path.ts'
+import { parseAddedBytes } from '../../../otlp-intake/added-bytes.ts'
 import { parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { Refusal, tooLarge } from '../../../otlp-intake/refusal.ts'
 import type { Log } from '../../../telemetry/log.ts'
@@ -54,7 +56,8 @@ async function exportLogs(intake: Intake, request: IncomingMessage, response: Se
   const lease = intake.budget.lease()
   let body: Uint8Array
   try {
-    body = await readBody(request, { maxBytes: intake.maxRequestBytes, errors: ERRORS, shared: lease })
+    const maxBytes = intake.maxRequestBytes + parseAddedBytes(request.headers[ADDED_BYTES_HEADER])
+    body = await readBody(request, { maxBytes, errors: ERRORS, shared: lease })
   } catch (error) {
     lease.release()
     throw error

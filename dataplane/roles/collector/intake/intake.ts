@@ -214,7 +214,7 @@ export class Intake {
     if (rejected === 0) return ALL_ACCEPTED
     return {
       rejectedRecords: rejected,
-      message: `${rejected} log records are larger than the ${MAX_BUS_MESSAGE_BYTES} bytes of a bus message`,
+      message: `${rejected} log ${rejected === 1 ? 'record is' : 'records are'} larger than the ${MAX_BUS_MESSAGE_BYTES} bytes of a bus message`,
     }
   }
 

@@ -16,6 +16,8 @@ export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024
 
 export interface UploadRouteDeps {
   readonly collector: Pick<UploadSender, 'send'>
+  /** The most that the collector takes. */
+  readonly maxRequestBytes: number
   readonly clock: Clock
   readonly log: Log
   /** Default `MAX_UPLOAD_BYTES`. */
@@ -24,7 +26,8 @@ export interface UploadRouteDeps {
 }
 
 /** Resolves once the upload is answered; rejects with `HttpError` for the caller to answer. */
-export function createUploadRoute({ collector, clock, log, maxBytes = MAX_UPLOAD_BYTES, onResult }: UploadRouteDeps) {
+export function createUploadRoute(deps: UploadRouteDeps) {
+  const { collector, maxRequestBytes, clock, log, maxBytes = MAX_UPLOAD_BYTES, onResult } = deps
   const places = createUploadPlaces(() => monotonicMs(clock))
 
   async function receive(request: IncomingMessage, response: ServerResponse, place: UploadPlace): Promise<UploadResult> {
@@ -36,7 +39,7 @@ export function createUploadRoute({ collector, clock, log, maxBytes = MAX_UPLOAD
     const origin = { batchId: randomUUID(), tenant }
     try {
       const file = readUploadedFile(request, place.bodyOf(request), maxBytes)
-      const result = await runUpload(file, { collector, origin, nowMs: clock.nowMs(), signal: gone.signal })
+      const result = await runUpload(file, { collector, origin, maxRequestBytes, nowMs: clock.nowMs(), signal: gone.signal })
       onResult(result)
       return result
     } catch (error) {

@@ -3,7 +3,13 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { createEntrySplitter, type UploadEntry } from '../../../domain/upload/entry-splitter.ts'
 import { parseEntry } from '../../../domain/upload/parse-entry.ts'
 import { toLogRecord } from '../../../domain/upload/upload-record.ts'
-import { createRequestBuilder, type RequestBuilder, type UploadOrigin } from '../../../domain/upload/upload-request.ts'
+import {
+  type Addition,
+  createRequestBuilder,
+  type RequestBuilder,
+  type RequestLimits,
+  type UploadOrigin,
+} from '../../../domain/upload/upload-request.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import type { UploadSender } from './upload-sender.ts'
 
@@ -35,8 +41,8 @@ export class UploadFailure extends HttpError {
 
 const MAX_ERRORS = 20
 const MAX_REQUEST_RECORDS = 1_000
-/** Characters of JSON: small beside what a collector takes, large enough for its work to be worth it. */
-const MAX_REQUEST_LENGTH = 1024 * 1024
+/** Small beside what a collector takes by default, large enough for its work to be worth it. */
+const MAX_REQUEST_JSON_BYTES = 1024 * 1024
 /** Requests on their way to the collector, of one upload. */
 const MAX_REQUESTS_UNDER_WAY = 4
 /** Bytes of a message for the resource, and for the bus's own words around a record. */
@@ -45,13 +51,17 @@ const MESSAGE_OVERHEAD_BYTES = 8 * 1024
 export interface UploadDeps {
   readonly collector: Pick<UploadSender, 'send'>
   readonly origin: UploadOrigin
+  /** The most that the collector takes. */
+  readonly maxRequestBytes: number
   readonly nowMs: number
   /** Ends the upload: the client is gone. */
   readonly signal: AbortSignal
 }
 
 /** Reads the file as fast as the collector takes it. Throws `UploadFailure`. */
-export async function runUpload(file: AsyncIterable<Uint8Array>, { collector, origin, nowMs, signal }: UploadDeps): Promise<UploadResult> {
+export async function runUpload(file: AsyncIterable<Uint8Array>, deps: UploadDeps): Promise<UploadResult> {
+  const { collector, origin, maxRequestBytes, nowMs, signal } = deps
+  const limits = { recordBytes: MAX_RECORD_BYTES, requestBytes: Math.min(MAX_REQUEST_JSON_BYTES, maxRequestBytes) }
   const uploadNanos = BigInt(nowMs) * 1_000_000n
   const errors: UploadError[] = []
   let accepted = 0
@@ -70,7 +80,7 @@ export async function runUpload(file: AsyncIterable<Uint8Array>, { collector, or
       accepted += request.records - outcome.rejected
       if (outcome.rejected > 0) reject(request.firstLine, outcome.message, outcome.rejected)
     } else if (outcome.status === 'refused') {
-      reject(request.firstLine, `refused with the ${request.records - 1} entries after it: ${outcome.message}`, request.records)
+      reject(request.firstLine, `refused${withNext(request.records - 1)}: ${outcome.message}`, request.records)
     } else
       failure ??= new HttpError(502, `the upload could not be forwarded to the collector: ${outcome.message}`, {
         ...(outcome.status === 'away' && { 'retry-after': '5' }),
@@ -94,10 +104,18 @@ export async function runUpload(file: AsyncIterable<Uint8Array>, { collector, or
   const take = async (entries: readonly UploadEntry[]) => {
     for (const entry of entries) {
       const parsed = 'problem' in entry ? entry : parseEntry(entry.bytes)
-      if ('problem' in parsed) reject(entry.line, parsed.problem)
-      else if (!next.add(toLogRecord(parsed.entry, entry.line, uploadNanos), entry.line, MAX_RECORD_BYTES))
-        reject(entry.line, `expected a record of at most ${MAX_RECORD_BYTES} bytes as OTLP, seen a larger one`)
-      if (next.records >= MAX_REQUEST_RECORDS || next.length >= MAX_REQUEST_LENGTH) await flush()
+      if ('problem' in parsed) {
+        reject(entry.line, parsed.problem)
+        continue
+      }
+      const record = toLogRecord(parsed.entry, entry.line, uploadNanos)
+      let addition = next.add(record, entry.line, limits)
+      if (addition === 'full') {
+        await flush()
+        addition = next.add(record, entry.line, limits)
+      }
+      if (addition !== 'added') reject(entry.line, tooLarge(addition, limits))
+      if (next.records >= MAX_REQUEST_RECORDS) await flush()
     }
   }
 
@@ -119,6 +137,17 @@ export async function runUpload(file: AsyncIterable<Uint8Array>, { collector, or
 }
 
 const MAX_RECORD_BYTES = MAX_BUS_MESSAGE_BYTES - MESSAGE_OVERHEAD_BYTES
+
+function tooLarge(addition: Addition, { recordBytes, requestBytes }: RequestLimits): string {
+  if (addition === 'too large a record') return `expected a record of at most ${recordBytes} bytes as OTLP, seen a larger one`
+  const why = requestBytes < MAX_REQUEST_JSON_BYTES ? ' (MAX_REQUEST_BYTES)' : ''
+  return `expected an entry that fits a request of at most ${requestBytes} bytes as OTLP${why}, seen a larger one`
+}
+
+function withNext(entries: number): string {
+  if (entries === 0) return ''
+  return entries === 1 ? ' with the next entry' : ` with the next ${entries} entries`
+}
 
 function byLine(errors: readonly UploadError[]): readonly UploadError[] {
   return errors.toSorted((a, b) => a.line - b.line)

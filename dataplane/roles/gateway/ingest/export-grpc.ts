@@ -1,7 +1,7 @@
 /** OTLP over gRPC through the gateway: one message is read, gets its tenant, and goes to the collector; what that says is passed on. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 import type { KeyOwner } from '../../../api-keys/key-store.ts'
-import { API_KEY_HEADER } from '../../../contract/headers.ts'
+import { ADDED_BYTES_HEADER, API_KEY_HEADER } from '../../../contract/headers.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { Answer } from '../../../http/http2/answer.ts'
 import type { HeaderField } from '../../../http/http2/hpack-static-table.ts'
@@ -9,6 +9,7 @@ import type { RequestHead } from '../../../http/http2/request-head.ts'
 import type { Exchange, RequestReceiver } from '../../../http/http2/stream.ts'
 import { bufferOf } from '../../../memory/buffer-of.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
+import { addedBytes } from '../../../otlp-intake/added-bytes.ts'
 import { decompress, type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { acceptedAnswer, errorAnswer, type GrpcError, refusedAnswer } from '../../../otlp-intake/grpc-answer.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
@@ -154,8 +155,10 @@ export class GrpcCall implements RequestReceiver, Caller {
     }
     this.#lease!.grow(body.length)
     const injected = await injectTenant('grpc', body, injection, PREFIX_BYTES)
+    const added = addedBytes(body.length, injected.length - PREFIX_BYTES, maxRequestBytes)
     releaseBytes(body)
-    this.#passOn(await passCall(collector, this, { headers: callHeaders(this.#head, this.#owner!), body: writePrefix(injected) }))
+    const headers = { ...callHeaders(this.#head, this.#owner!), [ADDED_BYTES_HEADER]: added }
+    this.#passOn(await passCall(collector, this, { headers, body: writePrefix(injected) }))
   }
 
   /** The collector's answer as it is. */
