@@ -5,7 +5,7 @@ import { findMisspelt, settingsOfOtherRoles } from './config/misspelt.ts'
 import { roleUsage, usage } from './config/usage.ts'
 import { version } from './config/version.ts'
 import type { SettingsOf } from './contract/env.ts'
-import { isRoleName, type RoleName } from './contract/roles.ts'
+import { isRoleName, ROLE_NAMES, type RoleName } from './contract/roles.ts'
 import { giveBackGarbage } from './memory/give-back-garbage.ts'
 import { describeProblem } from './process/describe-problem.ts'
 import { runUntilSignal } from './process/run-until-signal.ts'
@@ -26,10 +26,25 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const { role, rest } = takeRole([name, ...args])
   // Halves of names, and a command that has no help of its own.
   if (role === undefined && ['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
+  const seconds = secondWordsOf(name)
+  if (role === undefined && seconds.length > 0)
+    return refuse(`${name}: expected ${seconds.length > 1 ? 'one of ' : ''}${seconds.join(', ')}, seen ${seen(args.slice(0, 1))}`)
   if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
   if (rest.length > 0)
-    return ['--help', '-h'].includes(rest[0]!) ? print(roleUsage(role)) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
+    return ['--help', '-h'].includes(rest[0]!)
+      ? print(roleUsage(role))
+      : refuse(`${role}: expected ${['no arguments', ...seconds].join(', or ')}, seen ${seen(rest)}`)
   return runRole(role)
+}
+
+/** Of roles and commands whose names begin with the word. */
+function secondWordsOf(word: string): readonly string[] {
+  const names = [...ROLE_NAMES, ...Object.keys(COMMAND_RUNNERS)].map(name => name.split(' '))
+  return names.flatMap(([first, second]) => (first === word && second !== undefined ? [second] : []))
+}
+
+function seen(words: readonly string[]): string {
+  return words.length === 0 ? 'nothing' : `"${words.join(' ')}"`
 }
 
 type CommandName = keyof typeof COMMAND_RUNNERS
@@ -73,8 +88,9 @@ function load<R extends RoleName>(role: R): SettingsOf<R> {
 
 function checkConfig([action, ...words]: readonly string[]): number {
   const { role, rest } = takeRole(words)
-  if (action !== 'check' || words.length === 0 || (role !== undefined && rest.length > 0)) return refuse('expected `config check ROLE`')
-  if (role === undefined) return refuse(`config check: expected a role, seen "${words.join(' ')}"`)
+  if (action !== 'check') return refuse(`config: expected check and a role, seen ${seen(action === undefined ? [] : [action, ...words])}`)
+  if (role === undefined) return refuse(`config check: expected a role, seen ${seen(words)}`)
+  if (rest.length > 0) return refuse(`config check: expected a role alone, seen ${seen(words)}`)
   const lines = describeSettings(role, load(role))
   const misspelt = findMisspelt(role, process.env)
   if (misspelt.length > 0) throw new ConfigError(misspelt)
