@@ -37,7 +37,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   return runRole(role)
 }
 
-/** Of roles and commands whose names begin with the word. */
+/** The second words of roles and commands whose names begin with the word. */
 function secondWordsOf(word: string): readonly string[] {
   const names = [...ROLE_NAMES, ...Object.keys(COMMAND_RUNNERS)].map(name => name.split(' '))
   return names.flatMap(([first, second]) => (first === word && second !== undefined ? [second] : []))
