@@ -41,7 +41,7 @@ export function nextAnalysisMs(incident: TicketedIncident): number | undefined {
   return Math.max(soonestMs, beginsMs + FULL_WINDOW_MS + SETTLE_MS)
 }
 
-/** Of records that come late, as after an outage, an analysis sees those alone that are stored by then. */
+/** An early analysis sees few records where they come late, as after an outage: the others are still to be stored. */
 function isEarlyLook(incident: TicketedIncident, analysedMs: number): boolean {
   const createdMs = Date.parse(incident.createdAt)
   return createdMs >= analysisTime(incident) + FULL_WINDOW_MS && analysedMs < createdMs + PAUSE_MS

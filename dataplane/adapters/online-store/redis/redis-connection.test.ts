@@ -55,7 +55,7 @@ describe('a connection to Redis', () => {
   it('to what is no Redis, as to a port of TLS, tells that, and no error of the client', async () => {
     const other = createServer(socket => {
       socket.on('error', () => undefined)
-      // What OpenSSL says to plain text: an alert, and the end.
+      // OpenSSL answers plain text with an alert, and ends.
       socket.once('data', () => socket.end(Buffer.from('15030300020246', 'hex')))
     })
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))

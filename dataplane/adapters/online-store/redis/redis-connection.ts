@@ -33,7 +33,7 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
   let isClosed = false
   /** The node of a cluster that has the keys, when it is not the one of the URL; forgotten with the next failure. */
   let owner: string | undefined
-  /** What broke a connection first: an end while it is being made becomes an error of the client's own code. */
+  /** The first fault of each connection: an end while it is being made becomes an error of the client's own code. */
   const faults = new WeakMap<RedisClient, unknown>()
   /** Connections that have answered: the other end may close them at any time. */
   const kept = new WeakSet<RedisClient>()
