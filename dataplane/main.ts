@@ -26,10 +26,25 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const { role, rest } = takeRole([name, ...args])
   // Halves of names, and a command that has no help of its own.
   if (role === undefined && ['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
-  if (role === undefined) return refuse(describeUnknown(name, args[0]))
+  const seconds = secondWordsOf(name)
+  if (role === undefined && seconds.length > 0)
+    return refuse(`${name}: expected ${seconds.length > 1 ? 'one of ' : ''}${seconds.join(', ')}, seen ${seen(args.slice(0, 1))}`)
+  if (role === undefined) return refuse(`expected a role or a command, seen "${name}"`)
   if (rest.length > 0)
-    return ['--help', '-h'].includes(rest[0]!) ? print(roleUsage(role)) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
+    return ['--help', '-h'].includes(rest[0]!)
+      ? print(roleUsage(role))
+      : refuse(`${role}: expected ${['no arguments', ...seconds].join(', or ')}, seen ${seen(rest)}`)
   return runRole(role)
+}
+
+/** The second words of roles and commands whose names begin with the word. */
+function secondWordsOf(word: string): readonly string[] {
+  const names = [...ROLE_NAMES, ...Object.keys(COMMAND_RUNNERS)].map(name => name.split(' '))
+  return names.flatMap(([first, second]) => (first === word && second !== undefined ? [second] : []))
+}
+
+function seen(words: readonly string[]): string {
+  return words.length === 0 ? 'nothing' : `"${words.join(' ')}"`
 }
 
 type CommandName = keyof typeof COMMAND_RUNNERS
@@ -46,13 +61,6 @@ function takeRole(words: readonly string[]): { readonly role?: RoleName; readonl
     if (isRoleName(role)) return { role, rest: words.slice(length) }
   }
   return { rest: words }
-}
-
-/** The first half of a role's name wants the second. */
-function describeUnknown(name: string, second: string | undefined): string {
-  const halves = ROLE_NAMES.filter(role => role.startsWith(`${name} `)).map(role => role.slice(name.length + 1))
-  if (halves.length === 0) return `expected a role or a command, seen "${name}"`
-  return `${name}: expected ${halves.join(' or ')}, seen ${second === undefined ? 'nothing' : `"${second}"`}`
 }
 
 async function runRole<R extends RoleName>(role: R): Promise<number> {
@@ -80,8 +88,9 @@ function load<R extends RoleName>(role: R): SettingsOf<R> {
 
 function checkConfig([action, ...words]: readonly string[]): number {
   const { role, rest } = takeRole(words)
-  if (action !== 'check' || words.length === 0 || (role !== undefined && rest.length > 0)) return refuse('expected `config check ROLE`')
-  if (role === undefined) return refuse(`config check: expected a role, seen "${words.join(' ')}"`)
+  if (action !== 'check') return refuse(`config: expected check and a role, seen ${seen(action === undefined ? [] : [action, ...words])}`)
+  if (role === undefined) return refuse(`config check: expected a role, seen ${seen(words)}`)
+  if (rest.length > 0) return refuse(`config check: expected a role alone, seen ${seen(words)}`)
   const lines = describeSettings(role, load(role))
   const misspelt = findMisspelt(role, process.env)
   if (misspelt.length > 0) throw new ConfigError(misspelt)

@@ -28,6 +28,14 @@ describe('the address that a server listens on', () => {
     expect(error.message).to.equal('PORT: cannot listen on 192.0.2.1:0: this machine has no such address (HOST)')
   })
 
+  it('a name that leads to no address is refused with the setting, or the option, that it comes from', async () => {
+    for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
+      const at = { ...everywhere, host: 'none.invalid', hostSetting: '--host' }
+      const error = await listen(refusing(at.host, code), at, noConnections).catch(error => error)
+      expect(error.message).to.equal('PORT: cannot listen on none.invalid:0: no address is known for this name (--host)')
+    }
+  })
+
   it('a port that is taken is not tried on another address', async () => {
     const error = await listen(refusing('::', 'EADDRINUSE'), everywhere, noConnections).catch(error => error)
     expect(error.message).to.equal('PORT: cannot listen on [::]:0: another program listens there')

@@ -20,6 +20,8 @@ export interface ListenConfig {
   readonly port: number
   /** The setting that the port comes from, for the message when it is taken. */
   readonly setting: string
+  /** The setting, or the option, that the host comes from. Default `HOST`. */
+  readonly hostSetting?: string
   /** How long a request may take until it is complete. Default 30 s. */
   readonly requestTimeoutMs?: number
   /** Body of the error that a request gets which does not reach the listener. */
@@ -203,12 +205,14 @@ export function putBefore<S extends Socket>(
   })
 }
 
-function listenError(error: NodeJS.ErrnoException, { host, port, setting }: ListenConfig): Error {
+function listenError(error: NodeJS.ErrnoException, { host, port, setting, hostSetting = 'HOST' }: ListenConfig): Error {
+  const unknownName = `no address is known for this name (${hostSetting})`
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program listens there',
     EACCES: 'the system does not permit it',
-    EADDRNOTAVAIL: 'this machine has no such address (HOST)',
-    ENOTFOUND: 'the name HOST cannot be resolved',
+    EADDRNOTAVAIL: `this machine has no such address (${hostSetting})`,
+    ENOTFOUND: unknownName,
+    EAI_AGAIN: unknownName,
   }
   return new Error(`${setting}: cannot listen on ${bracketed(host)}:${port}: ${why[error.code ?? ''] ?? error.message}`)
 }

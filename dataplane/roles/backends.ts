@@ -114,13 +114,24 @@ export function createBackends({ clock, log }: BusDeps): Backends {
       throw error
     }
   }
+  const openTestedOnlineStore = async (settings: OnlineStoreSettings): Promise<OnlineStore> => {
+    const store = await openOnlineStore(settings)
+    const { ONLINE_STORE_URL: url } = settings
+    // Nobody waits for it: features are served once it answers.
+    if (url !== undefined)
+      store.version().catch(error => {
+        const told = { onlineStore: new URL(url).host, error: (error as Error).message }
+        if (stopped === undefined) log.warn(told, 'online store does not answer yet')
+      })
+    return store
+  }
   return {
     bus: once(
       (settings, busLog = log) => openRoleBus(settings, clock, busLog),
       bus => bus.stop(),
     ),
     searchStore: once(openSearchStore, store => store.close()),
-    onlineStore: once(openOnlineStore, store => store.close()),
+    onlineStore: once(openTestedOnlineStore, store => store.close()),
     stop: () => (stopped ??= opened.disposeAsync()),
   }
 }

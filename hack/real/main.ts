@@ -50,10 +50,16 @@ async function status(names: readonly BackendName[]): Promise<number> {
 const ACTIONS: Readonly<Record<string, (names: readonly BackendName[]) => Promise<number>>> = { up, down, status }
 const [action = '', ...given] = process.argv.slice(2)
 const run = ACTIONS[action]
-if (run === undefined || !given.every(isBackendName)) {
-  console.error(USAGE)
+const unknown = given.find(name => !isBackendName(name))
+if (['--help', '-h'].includes(action)) console.log(USAGE)
+else if (run === undefined) refuse(`expected up, down or status, seen ${action || 'nothing'}`)
+else if (unknown !== undefined) refuse(`expected names of ${BACKEND_NAMES.join(', ')}, seen ${unknown}`)
+else process.exitCode = await run(given.length === 0 ? defaultNames(action) : (given as BackendName[]))
+
+function refuse(problem: string): void {
+  console.error(`hack/backends: ${problem}\n\n${USAGE}`)
   process.exitCode = USAGE_EXIT_CODE
-} else process.exitCode = await run(given.length === 0 ? defaultNames(action) : (given as BackendName[]))
+}
 
 function defaultNames(action: string): readonly BackendName[] {
   return action === 'up' ? BACKEND_NAMES.filter(name => !name.startsWith('kubernetes')) : BACKEND_NAMES

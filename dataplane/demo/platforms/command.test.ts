@@ -37,6 +37,14 @@ describe('logpipeline demo platforms', function () {
       expect(problems).to.contain(`logpipeline demo platforms: ${problem}`)
     })
 
+  it('an address that is not of this machine is refused with the option', async () => {
+    const { code, problems } = await run('--host', '192.0.2.1', '--port-base', '0')
+    expect(code).to.equal(1)
+    expect(problems).to.equal(
+      'logpipeline demo platforms: --port-base: cannot listen on 192.0.2.1:0: this machine has no such address (--host)\n',
+    )
+  })
+
   it('prints where everything is and what to paste, to the port of the ticketing agent, and ends at a signal', async () => {
     const child = spawn(PROGRAM, ['demo', 'platforms', '--port-base', '0'], {
       stdio: ['ignore', 'pipe', 'inherit'],

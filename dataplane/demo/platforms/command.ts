@@ -1,9 +1,10 @@
 /** `logpipeline demo platforms`: stand-ins for the ticket platforms on this machine. */
-import { type CommandDeps, PROCESS, refusalsOf } from '../../command-line/command.ts'
+import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { readInteger } from '../../command-line/option-values.ts'
 import { obey, parseWords } from '../../command-line/words.ts'
 import { loadSetting } from '../../config/environment.ts'
 import { PORTS } from '../../contract/roles.ts'
+import { describeProblem } from '../../process/describe-problem.ts'
 import { runUntilSignal } from '../../process/run-until-signal.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { pasteCommands } from './index-page.ts'
@@ -36,16 +37,17 @@ export function runDemoPlatforms(args: readonly string[], deps: CommandDeps = PR
     host,
     portBase: readInteger('--port-base', port, { min: 0, max: MAX_PORT_BASE }, problems),
   }))
-  return obey(words, { usage: USAGE, refuse }, deps, config => {
+  return obey(words, { usage: USAGE, refuse }, deps, async config => {
     // 0 is a free port, which nobody knows before the agent runs.
     const ticketingPort = loadSetting('ticketing', 'TICKETING_PORT', deps.environment) || PORTS.ticketing
     const log = createLogger({ level: 'warn', format: process.stdout.isTTY ? 'readable' : 'json' })
-    const start = async () => {
+    try {
       const stubs = await startStubPlatforms({ ...config, ticketingPort })
       deps.stdout.write(banner(stubs.addresses, ticketingPort))
-      return stubs
+      return await runUntilSignal(async () => stubs, { log, clock: deps.clock, signals: process })
+    } catch (error) {
+      return refuse(deps, describeProblem(error), EXIT.failed)
     }
-    return runUntilSignal(start, { log, clock: deps.clock, signals: process })
   })
 }
 

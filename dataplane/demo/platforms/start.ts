@@ -60,7 +60,12 @@ export function startStubPlatforms({
       slack: createSlack(clock),
       email,
     }
-    const portOf = (offset: number) => ({ host, port: portBase === 0 ? 0 : portBase + offset, setting: '--port-base' })
+    const portOf = (offset: number) => ({
+      host,
+      port: portBase === 0 ? 0 : portBase + offset,
+      setting: '--port-base',
+      hostSetting: '--host',
+    })
     const serve = async (name: StubName) => {
       const server = keep(createStubServer(platforms[name], { clock, nav, onDone: request => onDone(name, request) }))
       const { port } = keep(await startHttpServer(server.listener, portOf(STUB_NAMES.indexOf(name))), http => http.stop(0))

@@ -93,6 +93,22 @@ describe('the command logpipeline demo', function () {
     })
   })
 
+  it('shows a console the user name and password of its address, and says how where one is asked for', async () => {
+    const asked: unknown[] = []
+    const guarded: RequestListener = (request, response) => {
+      asked.push(request.headers.authorization)
+      if (request.headers.authorization === undefined) response.statusCode = 401
+      CALM(request, response)
+    }
+    await withServer(guarded, async url => {
+      const refused = await run('--console', url)
+      expect(refused.problems).to.contain(`${url} asks for a password: expected user name and password in the address`)
+      await run('--console', url.replace('//', '//admin:correct%20h%C3%B6rse@'), '--endpoint', 'http://127.0.0.1:1')
+    })
+    expect(asked[0]).to.equal(undefined)
+    expect(asked.slice(1)).to.include(`Basic ${Buffer.from('admin:correct hörse').toString('base64')}`)
+  })
+
   it('sends and asks for its own tenant alone, that of the collector where none is given', async () => {
     const searches: unknown[] = []
     let sent = ''

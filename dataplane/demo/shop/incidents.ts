@@ -27,8 +27,15 @@ export interface Incidents {
 /** Services of others may have the names of the shop's. */
 const HOSTS = Object.values(SERVICES).map(({ host }) => host)
 
-export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: string; readonly tenant: string }): Incidents {
-  const headers = { 'content-type': 'application/json', 'x-service-tenant-id': tenant }
+interface IncidentsOptions {
+  readonly consoleUrl: string
+  readonly consoleLogin?: string
+  readonly tenant: string
+}
+
+export function createIncidents({ consoleUrl, consoleLogin, tenant }: IncidentsOptions): Incidents {
+  const login = consoleLogin && { authorization: `Basic ${Buffer.from(consoleLogin).toString('base64')}` }
+  const headers = { 'content-type': 'application/json', 'x-service-tenant-id': tenant, ...login }
   const ask = async (path: string, signal: AbortSignal, body?: object): Promise<unknown> => {
     const init = { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) }
     let response: Response
@@ -38,6 +45,12 @@ export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: s
       throw new DemoProblem(`no console answers at ${consoleUrl} (${causeOf(error)}).
 Start one with \`npm start\` (or \`logpipeline standalone\`) in another terminal, or say with --console and --endpoint where it is.`)
     }
+    if (response.status === 401)
+      throw new DemoProblem(
+        login === undefined
+          ? `${consoleUrl} asks for a password: expected user name and password in the address, as --console http://admin:password@localhost:3000`
+          : `${consoleUrl} refuses this user name or password (--console)`,
+      )
     if (!response.ok)
       throw new DemoProblem(`${consoleUrl}${path} answered ${response.status}: is this the console of a logpipeline? (--console)`)
     return await response.json()

@@ -27,7 +27,8 @@ then broken in one of ${FAULT_NAMES.length} ways. Says where its incident is to 
   --at-once          the fault began three minutes ago: all is sent at once, and the command ends when its incident is there
   --tenant T         whose logs they are (default: SERVICE_TENANT_ID, ${DEFAULT_TENANT})
   --endpoint URL     the collector that logs go to (default http://127.0.0.1:4318)
-  --console URL      the console that is asked for incidents (default http://localhost:3000)
+  --console URL      the console that is asked for incidents (default http://localhost:3000); where it asks for a password,
+                     as http://admin:password@localhost:3000
 
 Exit code: 0 done, 1 no incident, or logpipeline cannot be reached, 64 the command line is wrong.`
 
@@ -39,8 +40,10 @@ export interface DemoOptions {
   readonly tenant: string
   /** Where requests go, path included. */
   readonly logsUrl: string
-  /** Without a slash at the end. */
+  /** Without a slash at the end, and without a user name. */
   readonly consoleUrl: string
+  /** For a console that asks for a password: `user:password`. */
+  readonly consoleLogin?: string
 }
 
 const OPTIONS = {
@@ -79,11 +82,26 @@ export function parseDemoOptions(
     const consoleUrl = readAddress('--console', values.console, problems)
     const logsUrl = endpoint.endsWith('/v1/logs') ? endpoint : `${endpoint}/v1/logs`
     const historyMs = minutes * MINUTE_MS
-    return { fault, seed, historyMs, isAtOnce: values['at-once'], tenant, logsUrl, consoleUrl }
+    const consoleLogin = readLogin(values.console)
+    return { fault, seed, historyMs, isAtOnce: values['at-once'], tenant, logsUrl, consoleUrl, ...(consoleLogin && { consoleLogin }) }
   })
 }
 
 function readAddress(option: string, text: string, problems: string[]): string {
   const { origin, pathname } = readHttpAddress(option, text, problems)
   return `${origin}${pathname.replace(/\/+$/, '')}`
+}
+
+function readLogin(address: string): string | undefined {
+  const { username = '', password = '' } = URL.parse(address) ?? {}
+  return username === '' ? undefined : `${decoded(username)}:${decoded(password)}`
+}
+
+/** A text that is not percent-encoded throughout is meant as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

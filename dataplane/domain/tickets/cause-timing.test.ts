@@ -42,6 +42,14 @@ describe('when a cause is looked for', () => {
     expect(nextAnalysisMs(made)).to.equal(SEEN_MS - 3_600_000 + 180_000 + 5_000)
   })
 
+  it('once more a minute later when the records of an incident came late: others of their time are stored by then', () => {
+    const createdAt = new Date(SEEN_MS + 600_000).toISOString()
+    const analysedAt = (afterMs: number) => incident({ at: new Date(SEEN_MS + 600_000 + afterMs).toISOString() }, { createdAt })
+    expect(nextAnalysisMs(analysedAt(1_500))).to.equal(SEEN_MS + 600_000 + 61_500)
+    expect(nextAnalysisMs(analysedAt(30_000))).to.equal(SEEN_MS + 600_000 + 90_000)
+    expect(nextAnalysisMs(analysedAt(60_000))).to.equal(undefined)
+  })
+
   it('after a failure a minute later, three times in all', () => {
     expect(nextAnalysisMs(incident({ hasFailed: true, failures: 2 }))).to.equal(SEEN_MS + 60_000)
     expect(nextAnalysisMs(incident({ hasFailed: true, failures: 3 }))).to.equal(undefined)

@@ -24,7 +24,7 @@ export function analysisStarts(atMs: number): readonly number[] {
 
 /**
  * The next time, ms since the epoch; undefined when none is to come. At first before anybody is told; again when the incident grew much, and once when
- * all of the window is there.
+ * all of the window is there: where it was at once, a minute later.
  */
 export function nextAnalysisMs(incident: TicketedIncident): number | undefined {
   const { ticketing, status, severity, affectedServices } = incident
@@ -35,8 +35,14 @@ export function nextAnalysisMs(incident: TicketedIncident): number | undefined {
   if (last.hasFailed === true) return (last.failures ?? 1) < MAX_FAILURES ? soonestMs : undefined
   const hasGrown = compareSeverity(severity, last.severity) > 0 || affectedServices.some(service => !last.services.includes(service))
   if (hasGrown) return soonestMs
-  if (last.windowMs >= FULL_WINDOW_MS) return undefined
+  if (last.windowMs >= FULL_WINDOW_MS) return isEarlyLook(incident, Date.parse(last.at)) ? soonestMs : undefined
   // Where the sender's clock is ahead, the time of its records comes long after they are all there.
   const beginsMs = Math.min(analysisTime(incident), Date.parse(incident.createdAt))
   return Math.max(soonestMs, beginsMs + FULL_WINDOW_MS + SETTLE_MS)
+}
+
+/** An early analysis sees few records where they come late, as after an outage: the others are still to be stored. */
+function isEarlyLook(incident: TicketedIncident, analysedMs: number): boolean {
+  const createdMs = Date.parse(incident.createdAt)
+  return createdMs >= analysisTime(incident) + FULL_WINDOW_MS && analysedMs < createdMs + PAUSE_MS
 }

@@ -1,5 +1,5 @@
 /** `logpipeline backup DIR` and `logpipeline restore DIR`: copies of a `DATA_DIR`, also of one that a standalone works in. */
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { type CommandDeps, EXIT, PROCESS } from '../../command-line/command.ts'
 import { askStandalone } from '../../command-socket/ask-standalone.ts'
@@ -88,10 +88,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 async function backUp(dir: string, dataDir: string, clock: Clock, interrupt: AbortSignal): Promise<string> {
   if (!existsSync(join(dataDir, 'search')) && !existsSync(join(dataDir, 'bus')))
     throw new Error(`DATA_DIR: expected a directory that logpipeline has worked in, seen ${dataDir}`)
-  if (`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) throw new Error(`expected a directory outside DATA_DIR, seen ${dir}`)
+  if (isWithin(dataDir, dir)) throw new Error(`expected a directory outside DATA_DIR, seen ${dir}`)
   const isNew = !existsSync(dir)
   checkEmpty(dir, 'the backup')
-  makeDurableDirectory(dir)
+  makeBackupDirectory(dir)
   const copied: BackedUpFile[] = []
   try {
     const createdAt = new Date(clock.nowMs()).toISOString()
@@ -152,6 +152,7 @@ async function withStoppedFiles(dataDir: string, use: (files: readonly StagedFil
 async function restore(dir: string, dataDir: string, _clock: Clock, interrupt: AbortSignal): Promise<string> {
   const { files, createdAt } = readManifest(dir)
   refuseLaterFormat(dir, `the backup in ${dir}`)
+  if (dataDir !== dir && isWithin(dir, dataDir)) throw new Error(`DATA_DIR: expected a directory outside the backup, seen ${dataDir}`)
   const mark = join(dataDir, RESTORE_MARK)
   if (existsSync(mark)) for (const name of readdirSync(dataDir)) if (name !== RESTORE_MARK) rmSync(join(dataDir, name), { recursive: true })
   if (!existsSync(mark)) checkEmpty(dataDir, 'DATA_DIR')
@@ -169,8 +170,22 @@ async function restore(dir: string, dataDir: string, _clock: Clock, interrupt: A
   return `DATA_DIR ${dataDir} made from the backup of ${createdAt}: ${describe(files)}`
 }
 
+function isWithin(outer: string, dir: string): boolean {
+  return `${dir}${sep}`.startsWith(`${outer}${sep}`)
+}
+
+/** It is no setting, as the directories are that a failure names otherwise. */
+function makeBackupDirectory(dir: string): void {
+  try {
+    makeDurableDirectory(dir)
+  } catch (error) {
+    throw new Error((error as Error).message.replace(/^DATA_DIR: /, ''), { cause: error })
+  }
+}
+
 function checkEmpty(dir: string, role: string): void {
-  if (existsSync(dir) && readdirSync(dir).length > 0) throw new Error(`expected an empty directory for ${role}, or none, seen ${dir}`)
+  if (existsSync(dir) && (!statSync(dir).isDirectory() || readdirSync(dir).length > 0))
+    throw new Error(`expected an empty directory for ${role}, or none, seen ${dir}`)
 }
 
 /** Makes the names of all files durable. */

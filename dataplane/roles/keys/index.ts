@@ -1,5 +1,6 @@
 /** `logpipeline keys create|list|revoke`: API keys of a tenant (Decisions 2). */
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { TRUST_MS } from '../../api-keys/key-check.ts'
 import { KeyName } from '../../api-keys/key-routes.ts'
 import { type ApiKeyStore, createApiKeyStore, MAX_KEYS } from '../../api-keys/key-store.ts'
@@ -120,7 +121,14 @@ interface StoreSettings extends Omit<SearchStoreSettings, 'SEARCH_ENDPOINT'> {
   readonly DATA_DIR: string
 }
 
-async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (keys: ApiKeyStore) => Promise<number>): Promise<number> {
+/** A key made where nothing runs opens no door elsewhere; before a first start it is right. */
+const NEW = 'no logpipeline has worked there yet; one that runs on another DATA_DIR or SEARCH_ENDPOINT has other keys'
+
+async function withStore(
+  settings: StoreSettings,
+  { clock, stderr }: CommandDeps,
+  use: (keys: ApiKeyStore) => Promise<number>,
+): Promise<number> {
   if (settings.SEARCH_ENDPOINT !== undefined) return useAt(settings.SEARCH_ENDPOINT, use)
   let lock: DirectoryLock
   try {
@@ -133,6 +141,7 @@ async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (
   try {
     noteFormat(settings.DATA_DIR)
     const dir = join(settings.DATA_DIR, 'search')
+    if (!existsSync(dir)) stderr.write(`logpipeline keys: DATA_DIR ${resolve(settings.DATA_DIR)}: ${NEW}\n`)
     const { createSearchServer } = await import('../../search-store/search-server.ts')
     const server = createSearchServer({ dir, host: '127.0.0.1', port: 0, clock, log: SILENT })
     await server.start()

@@ -53,6 +53,15 @@ describe('logpipeline keys', () => {
     }
   })
 
+  it('says that no logpipeline has worked in DATA_DIR yet: one that runs elsewhere does not know the key', async () => {
+    const { code, stdout, stderr } = await run(['create', '--tenant', 'acme'])
+    expect([code, stdout.trim().length]).to.deep.equal([0, 73])
+    expect(stderr).to.equal(
+      `logpipeline keys: DATA_DIR ${directory}: no logpipeline has worked there yet; one that runs on another DATA_DIR or SEARCH_ENDPOINT has other keys\n`,
+    )
+    expect((await run(['list', '--tenant', 'acme'])).stderr).to.equal('')
+  })
+
   it('revoke says so once no gateway takes the key any more', async () => {
     await run(['create', '--tenant', 'acme', '--name', 'ci'], atSearch())
     const done: string[] = []

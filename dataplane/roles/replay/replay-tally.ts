@@ -68,7 +68,9 @@ export function formatProgress(tally: ReplayTally, elapsedMs: number, fraction: 
   const width = 30
   const filled = Math.round(Math.min(1, fraction ?? 0) * width)
   const bar =
-    fraction === undefined ? '' : `[${'='.repeat(filled).padEnd(width)}] ${String(Math.floor(Math.min(1, fraction) * 100)).padStart(3)}%  `
+    fraction === undefined
+      ? ''
+      : `[${'='.repeat(filled).padEnd(width)}] ${String(Math.floor(Math.min(1, fraction) * 100)).padStart(3)}% read  `
   const troubles = tally.failedRequests + tally.malformedLines + tally.partialSuccesses + tally.unreadableFiles
   return (
     `${bar}${count(tally.records, 'record')}  ${perSecond(tally.records, elapsedMs)}/s` +

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Addresses } from './addresses.ts'
@@ -43,6 +44,10 @@ describe('the banner of standalone', () => {
 
   it('says commands as they can be pasted', () => {
     const text = banner(ADDRESSES, [], { isEmpty: true, command: 'hack/logpipeline' })
-    expect(text).to.contain('`hack/logpipeline demo`').and.to.contain('(hack/logpipeline keys create --tenant T)')
+    expect(text).to.contain('`hack/logpipeline demo`').and.to.contain('(DATA_DIR=/data hack/logpipeline keys create --tenant T)')
+    expect(banner({ ...ADDRESSES, dataDir: resolve('data') }, [])).to.contain('  (logpipeline keys create --tenant T)')
+    expect(banner({ ...ADDRESSES, dataDir: "/my data/it's" }, [])).to.contain(
+      `(DATA_DIR='/my data/it'\\''s' logpipeline keys create --tenant T)`,
+    )
   })
 })

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Addresses } from './addresses.ts'
 
 /**
@@ -22,6 +23,8 @@ export function banner(
   Nothing is taken in yet: the Kafka at ${missingBrokers} (BUS_BROKERS) cannot be used.
   Start it, or correct BUS_BROKERS; without BUS_BROKERS the bus is embedded.
 `
+  // Keys are those of a directory: the command is pasted where the settings of this process are not.
+  const here = dataDir === resolve('data') ? '' : `DATA_DIR=${shellWord(dataDir)} `
   const demo = isEmpty
     ? `
   No logs yet? \`${command} demo\`, in another terminal, plays a small shop that breaks: its incident is in the console within two minutes.
@@ -33,7 +36,7 @@ ${missing}
     Console            ${dashboard}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs
-    With an API key    ${gateway}/v1/logs  (${command} keys create --tenant T)
+    With an API key    ${gateway}/v1/logs  (${here}${command} keys create --tenant T)
     Search             ${search}/service-logs-*/_search
     Incidents          ${ticketing}/api/incidents
     Bridge             ${bridge}/health${still}
@@ -46,4 +49,8 @@ ${demo}
   Ctrl-C stops it; what was acknowledged stays.
 
 `
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -52,6 +52,24 @@ describe('a connection to Redis', () => {
     expect(gets).to.equal(5)
   })
 
+  it('to what is no Redis, as to a port of TLS, tells that, and no error of the client', async () => {
+    const other = createServer(socket => {
+      socket.on('error', () => undefined)
+      // OpenSSL answers plain text with an alert, and ends.
+      socket.once('data', () => socket.end(Buffer.from('15030300020246', 'hex')))
+    })
+    await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+    const wrong = createRedisConnection({ url: `redis://127.0.0.1:${(other.address() as AddressInfo).port}`, timeoutMs: 1_000 })
+    try {
+      const error = (await failure(wrong.run(client => client.get('k')))) as Error
+      expect(error).to.be.instanceOf(OnlineStoreUnavailable)
+      expect(error.message).to.not.contain('undefined')
+    } finally {
+      await wrong.close()
+      other.close()
+    }
+  })
+
   describe('to a node of a cluster that does not have the keys', () => {
     let other: Server
     /** Answers of the other node; then it has the keys. */

@@ -33,6 +33,8 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
   let isClosed = false
   /** The node of a cluster that has the keys, when it is not the one of the URL; forgotten with the next failure. */
   let owner: string | undefined
+  /** The first fault of each connection: an end while it is being made becomes an error of the client's own code. */
+  const faults = new WeakMap<RedisClient, unknown>()
   /** Connections that have answered: the other end may close them at any time. */
   const kept = new WeakSet<RedisClient>()
 
@@ -41,7 +43,10 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
     if (current === undefined) {
       const client = buildClient(owner ?? url, timeoutMs)
       // A caller that waits for the connection gets the error. The next call finds a connection that broke between two calls.
-      client.on('error', () => drop(client))
+      client.on('error', error => {
+        if (!faults.has(client)) faults.set(client, error)
+        drop(client)
+      })
       current = { client, connected: client.connect() }
     }
     return current
@@ -72,7 +77,8 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
             mayBeResent = false
             continue
           }
-          throw new OnlineStoreUnavailable(`the online store did not do it: ${reason(error)}`, { cause: error })
+          const cause = client !== undefined && !kept.has(client) && faults.has(client) ? faults.get(client) : error
+          throw new OnlineStoreUnavailable(`the online store did not do it: ${reason(cause)}`, { cause })
         }
       }
     },
