@@ -349,6 +349,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/tickets/ticket-event.ts',
     'dataplane/domain/tickets/ticket-statistics.ts', // types
     'dataplane/domain/tickets/ticket-thread.ts', // types
+    'dataplane/json/is-json-object.ts',
     'dataplane/json/json-of.ts',
     'dataplane/ports/declared-ticketing.ts', // types
     'dataplane/text',

@@ -1,5 +1,6 @@
 /** Holds a search of a tenant against what is known to stay within its documents: what is not in these tables is refused (Decisions 7). */
 import { HttpError } from '../http/http-error.ts'
+import { isJsonObject } from '../json/is-json-object.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Check = (value: unknown, where: string, depth: number) => void
@@ -172,7 +173,7 @@ function checkHighlight(value: unknown, where: string, depth: number): void {
 }
 
 function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
+  return isJsonObject(value) && !isRawJson(value)
 }
 
 /** A number that is kept as it is written; not in TypeScript's library yet. */

@@ -1,7 +1,6 @@
 /** Changes to the language model of a tenant (Spec: PATCH /api/v1/config/llm; Decisions 6, 7). */
 import { z } from 'zod'
 import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
-import { isMap } from '../../../domain/tickets/change-platforms.ts'
 import {
   type FieldRules,
   hostOf,
@@ -11,6 +10,7 @@ import {
   PLAIN_HTTP_NOTE,
   withoutUserInfo,
 } from '../../../domain/tickets/platform-field.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import type { LlmProvider } from '../../../ports/language-model.ts'
 import type { StoredModel } from './stored-sections.ts'
 
@@ -20,7 +20,7 @@ const FIELDS = ['provider', 'model', 'baseUrl', 'apiKey'] as const
 export type ModelChange = Readonly<Partial<Record<(typeof FIELDS)[number], unknown>>>
 
 /** Only that it is a map: its fields are held against their rules by `changeModel`, which names all problems at once and shows no key. */
-export const MODEL_CHANGE = z.custom<ModelChange>(isMap, `expected an object with fields of ${FIELDS.join(', ')}`)
+export const MODEL_CHANGE = z.custom<ModelChange>(isJsonObject, `expected an object with fields of ${FIELDS.join(', ')}`)
 
 export type ModelChanged =
   | { readonly ok: true; readonly model: StoredModel }

@@ -1,5 +1,6 @@
 /** A record as the store answers it, and its fields as the page shows them. */
 import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
+import { isJsonObject } from '../../../../json/is-json-object.ts'
 import { ExactNumber } from '../../../api/exact-json.ts'
 import { clockOffsetMs } from '../../../components/clock.ts'
 import { formatDay, formatTime } from '../../../components/format.ts'
@@ -118,7 +119,7 @@ function canBeNamed(field: string): boolean {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  return isJsonObject(value) && !(value instanceof ExactNumber)
 }
 
 function showValue(value: unknown): string {
