@@ -15,6 +15,7 @@ import { qualifiedName } from '../dataplane/kube/resource.ts'
 import type { Clock } from '../dataplane/ports/clock.ts'
 import type { Log } from '../dataplane/telemetry/log.ts'
 import type { LogPipeline } from './api/log-pipeline.ts'
+import { conditionOf } from './api/status.ts'
 import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds.ts'
 import { createControllers } from './controllers/start-controllers.ts'
 import { createConcurrencyLimit } from './runtime/concurrency-limit.ts'
@@ -225,7 +226,7 @@ function readyChecks(cache: ObjectCache): Checks {
 function countByReady(cache: ObjectCache): Iterable<readonly [string, number]> {
   const counts = new Map<string, number>()
   for (const pipeline of cache.list(LOG_PIPELINES) as readonly LogPipeline[]) {
-    const status = pipeline.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+    const status = conditionOf(pipeline, 'Ready')?.status ?? 'Unknown'
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
   return counts
