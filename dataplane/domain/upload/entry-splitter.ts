@@ -9,7 +9,7 @@ export type UploadEntry =
   | { readonly line: number; readonly problem: string }
 
 /** A larger one would be refused as a record: the bus takes messages of 900 KiB. */
-export const MAX_ENTRY_BYTES = 1024 * 1024
+const MAX_ENTRY_BYTES = 1024 * 1024
 
 const LINE_FEED = 0x0a
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]

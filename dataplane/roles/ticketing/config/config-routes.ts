@@ -34,7 +34,7 @@ export interface ConfigDeps {
   readonly onMended: (tenant: string, targets: readonly TargetId[]) => void
 }
 
-export const PLATFORM_CHANGES = z.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'expected a map from platform id to its fields')
+const PLATFORM_CHANGES = z.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'expected a map from platform id to its fields')
 
 const MAX_ROUTED = 100
 

@@ -63,7 +63,7 @@ const NOT_SEARCHABLE = new Set(['timestamp', 'time_unix_nano', 'pattern', 'messa
 /** Below this many levels an object is shown as JSON. */
 const MAX_DEPTH = 5
 /** Fields of a record that are shown. */
-export const MAX_SHOWN_FIELDS = 1_000
+const MAX_SHOWN_FIELDS = 1_000
 
 /** In every record, or about how it was sent. */
 const SAYS_NOTHING = new Set([
