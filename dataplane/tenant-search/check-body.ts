@@ -119,8 +119,9 @@ function checkPlainAggregation(value: unknown, where: string): void {
   for (const [name, inner] of Object.entries(objectOf(value, where))) {
     if (name.includes('script')) throw outside(pathOf(where, name))
     if (name === 'missing' || name === 'include' || name === 'exclude') continue
-    for (const part of Array.isArray(inner) ? inner : [inner])
-      if (isObject(part)) for (const key of Object.keys(part)) if (key.includes('script')) throw outside(pathOf(where, name))
+    const parts = Array.isArray(inner) ? inner : [inner]
+    const options = parts.filter(isObject).flatMap(part => Object.keys(part))
+    if (options.some(option => option.includes('script'))) throw outside(pathOf(where, name))
   }
 }
 
