@@ -10,12 +10,8 @@ import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/alias
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { type BulkResult, type BulkWriterDeps, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
-import {
-  createDocumentBuilder,
-  type DocumentBuilder,
-  type DocumentHome,
-  type LogDocument,
-} from '../../../pipeline/steps/index-documents.ts'
+import type { DocumentHome } from '../../../pipeline/steps/document-homes.ts'
+import { createDocumentBuilder, type DocumentBuilder, type LogDocument } from '../../../pipeline/steps/index-documents.ts'
 import { type BulkOperation, type SearchStore, SearchStoreUnavailable } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { addLogFields, installIndexTemplates } from '../install-index-templates.ts'
