@@ -52,6 +52,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/http2',
     'dataplane/http/http-error.ts',
     'dataplane/http/interim-answers.ts',
+    'dataplane/limits/once-every.ts',
     'dataplane/limits/turns.ts',
     'dataplane/process/at-first-use.ts',
     'dataplane/telemetry/log.ts',
@@ -175,6 +176,7 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/bus/transaction-buffer.ts',
     'dataplane/limits/believed-time.ts',
     'dataplane/limits/is-recent.ts',
+    'dataplane/limits/once-every.ts',
     'dataplane/process/directory-lock.ts',
     'dataplane/process/durable-directory.ts',
     '*',
@@ -348,6 +350,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/tickets/ticket-event.ts',
     'dataplane/domain/tickets/ticket-statistics.ts', // types
     'dataplane/domain/tickets/ticket-thread.ts', // types
+    'dataplane/json/is-json-object.ts',
     'dataplane/json/json-of.ts',
     'dataplane/ports/declared-ticketing.ts', // types
     'dataplane/text',

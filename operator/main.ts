@@ -15,12 +15,13 @@ import { qualifiedName } from '../dataplane/kube/resource.ts'
 import type { Clock } from '../dataplane/ports/clock.ts'
 import type { Log } from '../dataplane/telemetry/log.ts'
 import type { LogPipeline } from './api/log-pipeline.ts'
+import { conditionOf } from './api/status.ts'
 import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds.ts'
 import { createControllers } from './controllers/start-controllers.ts'
 import { createConcurrencyLimit } from './runtime/concurrency-limit.ts'
 import { createEventRecorder } from './runtime/event-recorder.ts'
 import { type Checks, startHealthServer } from './runtime/health-server.ts'
-import { createLeaderElection, createSteadyClock } from './runtime/leader-election.ts'
+import { createLeaderElection, createSteadyClock, type LeaderElection } from './runtime/leader-election.ts'
 import { createOperatorMetrics, type OperatorMetrics } from './runtime/operator-metrics.ts'
 
 const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
@@ -51,7 +52,7 @@ export interface RunningOperator {
 }
 
 export async function start(context: OperatorContext): Promise<RunningOperator> {
-  const { settings, log, clock, random = Math.random } = context
+  const { settings, log, clock } = context
   const access = context.access ?? loadClusterAccess({ ...podEnvironment(), KUBECONFIG: settings.KUBECONFIG })
   const instance = settings.POD_NAME ?? hostname()
   const metrics = createOperatorMetrics()
@@ -59,38 +60,10 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   // A process that stood still for a while must not write what it meant to before.
   const mayWrite = () => !elects || election.surelyLeads
   const clients = createClients(access, context, metrics, mayWrite)
-  const { client } = clients
-  const cache = createObjectCache(
-    { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
-    { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
-  )
-  const recorder = createEventRecorder(
-    { controller: `logpipeline.dev/${OPERATOR_NAME}`, instance },
-    { client: clients.events, clock, log, onDropped: metrics.eventDropped },
-  )
-  const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
-  const controllers = createControllers({
-    ...{ client, cache, recorder, metrics, clock, log, random },
-    hasRoom: clients.hasRoom,
-    served: servedKinds.current,
-    settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
-  })
-  const election = createLeaderElection(
-    {
-      namespace: settings.POD_NAMESPACE ?? access.namespace,
-      name: settings.LEASE_NAME,
-      identity: `${instance}_${randomUUID().slice(0, 8)}`,
-    },
-    {
-      client: clients.lease,
-      clock: context.steadyClock ?? createSteadyClock(clock),
-      log,
-      random,
-      onLead: leads => metrics.leads(settings.LEASE_NAME, leads),
-    },
-  )
+  const { cache, recorder, servedKinds, controllers } = createWork(context, clients, metrics, instance)
+  const election = createElection(context, clients, metrics, { namespace: access.namespace, instance })
   // Requests under way must not meet the work of the new leader.
-  election.lost.catch(() => Promise.all([client.close(), clients.events.close()]))
+  election.lost.catch(() => Promise.all([clients.client.close(), clients.events.close()]))
   metrics.gauge('logpipeline_operator_pipelines', 'LogPipelines by their condition Ready', 'ready', () => countByReady(cache))
   const server = await startHealthServer(
     { host: settings.HOST, port: settings.PORT, setting: 'PORT' },
@@ -116,13 +89,51 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
     async stop() {
       stopping.resolve('stop')
       await begun
-      await withGrace(controllers.stop(), clock, () => client.close())
+      await withGrace(controllers.stop(), clock, () => clients.client.close())
       await Promise.all([servedKinds.stop(), cache.stop(), recorder.stop()])
       // Last: the next leader must not meet work of this one.
       await election.stop()
       await Promise.all([clients.close(), server.stop()])
     },
   }
+}
+
+/** The controllers, and what they know the cluster by. */
+function createWork(context: OperatorContext, clients: Clients, metrics: OperatorMetrics, instance: string) {
+  const { settings, log, clock, random = Math.random } = context
+  const { client } = clients
+  const cache = createObjectCache(
+    { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
+    { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
+  )
+  const recorder = createEventRecorder(
+    { controller: `logpipeline.dev/${OPERATOR_NAME}`, instance },
+    { client: clients.events, clock, log, onDropped: metrics.eventDropped },
+  )
+  const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
+  const controllers = createControllers({
+    ...{ client, cache, recorder, metrics, clock, log, random },
+    hasRoom: clients.hasRoom,
+    served: servedKinds.current,
+    settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
+  })
+  return { cache, recorder, servedKinds, controllers }
+}
+
+function createElection(
+  { settings, log, clock, steadyClock = createSteadyClock(clock), random = Math.random }: OperatorContext,
+  { lease }: Clients,
+  metrics: OperatorMetrics,
+  { namespace, instance }: { readonly namespace: string; readonly instance: string },
+): LeaderElection {
+  return createLeaderElection(
+    {
+      namespace: settings.POD_NAMESPACE ?? namespace,
+      name: settings.LEASE_NAME,
+      identity: `${instance}_${randomUUID().slice(0, 8)}`,
+    },
+    { client: lease, clock: steadyClock, log, random, onLead: leads => metrics.leads(settings.LEASE_NAME, leads) },
+  )
 }
 
 /** False: `stop` came first. */
@@ -215,7 +226,7 @@ function readyChecks(cache: ObjectCache): Checks {
 function countByReady(cache: ObjectCache): Iterable<readonly [string, number]> {
   const counts = new Map<string, number>()
   for (const pipeline of cache.list(LOG_PIPELINES) as readonly LogPipeline[]) {
-    const status = pipeline.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+    const status = conditionOf(pipeline, 'Ready')?.status ?? 'Unknown'
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
   return counts

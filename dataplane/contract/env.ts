@@ -34,7 +34,7 @@ const GIB = 1024 * MIB
 /** The embedded store of the `search` role on this machine. */
 const LOCAL_SEARCH = `http://127.0.0.1:${PORTS.search}`
 
-export const BUS_CLIENTS = ['platformatic', 'kafkajs'] as const
+const BUS_CLIENTS = ['platformatic', 'kafkajs'] as const
 export type BusClient = (typeof BUS_CLIENTS)[number]
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const

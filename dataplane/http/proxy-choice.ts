@@ -19,16 +19,25 @@ export function proxyEnvironment(): ProxyEnvironment {
   return { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy }
 }
 
-/** Whether a proxy can be asked at that URL. */
-export function isProxyUrl(text: string): boolean {
-  return URL.canParse(text) && ['http:', 'https:', 'socks5:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
+/** The variable that names the proxy for a server. */
+export function proxyVariable(server: string): 'HTTPS_PROXY' | 'HTTP_PROXY' {
+  return new URL(server).protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
 }
+
+/** Says that no proxy can be asked at the URL, which `where` holds; undefined where one can. The URL is not told: a password may be in it. */
+export function proxyProblem(proxyUrl: string, where: string): string | undefined {
+  const { protocol, hostname } = URL.canParse(proxyUrl) ? new URL(proxyUrl) : { protocol: '', hostname: '' }
+  if (PROTOCOLS.includes(protocol) && hostname !== '') return undefined
+  return `${where}: expected the URL of a proxy such as http://proxy:3128, of http, https or socks5, seen something else`
+}
+
+const PROTOCOLS = ['http:', 'https:', 'socks5:']
 
 /** URL of the proxy for a server; undefined: none. Nothing on this machine is asked through a proxy. */
 export function proxyFor(server: string, environment: ProxyEnvironment): string | undefined {
   const url = new URL(server)
-  const isHttps = url.protocol === 'https:'
-  const proxy = isHttps ? environment.HTTPS_PROXY || environment.https_proxy : environment.HTTP_PROXY || environment.http_proxy
+  const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy } = environment
+  const proxy = proxyVariable(server) === 'HTTPS_PROXY' ? HTTPS_PROXY || https_proxy : HTTP_PROXY || http_proxy
   if (!proxy) return undefined
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
   const target: Target = { host, port: String(portOf(url)), family: familyOf(host) }

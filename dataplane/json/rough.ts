@@ -100,7 +100,7 @@ export function* roughElements(b: Uint8Array, { start, end }: Range): Generator<
 }
 
 /** Values that a range may hold to be parsed: each takes some 30 bytes or more, and may stand in two. */
-export const MAX_PARSED_VALUES = 500_000
+const MAX_PARSED_VALUES = 500_000
 /** Ranges up to this length hold neither too many values nor too many levels to take much memory. */
 const MAX_UNCHECKED_BYTES = 100_000
 

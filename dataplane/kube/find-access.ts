@@ -1,7 +1,7 @@
 /** Finds the API server and who we are there: in a kubeconfig, or in the pod that we run in. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isProxyUrl, type ProxyEnvironment, proxyEnvironment, proxyFor } from '../http/proxy-choice.ts'
+import { type ProxyEnvironment, proxyEnvironment, proxyFor, proxyProblem, proxyVariable } from '../http/proxy-choice.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { KubeconfigError, type KubeconfigFile, parseKubeconfig } from './kubeconfig.ts'
 
@@ -49,10 +49,8 @@ function keepFresh(read: () => ClusterAccess): ClusterAccess {
 function withProxy(access: ClusterAccess, environment: ProxyEnvironment): ClusterAccess {
   const proxyUrl = access.proxyUrl ?? proxyFor(access.server, environment)
   if (proxyUrl === undefined) return access
-  if (!isProxyUrl(proxyUrl)) {
-    const name = access.proxyUrl === undefined ? 'HTTPS_PROXY' : 'kubeconfig: proxy-url'
-    throw new KubeconfigError(`${name}: expected a URL such as http://proxy:3128, of http, https or socks5`)
-  }
+  const problem = proxyProblem(proxyUrl, access.proxyUrl === undefined ? proxyVariable(access.server) : 'kubeconfig: proxy-url')
+  if (problem !== undefined) throw new KubeconfigError(problem)
   return { ...access, proxyUrl }
 }
 

@@ -106,10 +106,20 @@ describe('Where the cluster is', () => {
     const inPod = (host: string) => loadClusterAccess({ KUBERNETES_SERVICE_HOST: host, ...proxies }, dir).proxyUrl
     write('ca.crt', 'CA')
     expect([inPod('10.96.0.1'), inPod('10.1.0.1')]).to.deep.equal(['http://proxy:3128', undefined])
-    expect(() => loadClusterAccess({ KUBECONFIG: write('config', CONFIG), HTTPS_PROXY: 'gopher://u:secret@x' })).to.throw(
-      KubeconfigError,
-      /^HTTPS_PROXY: expected a URL such as (?!.*secret)/,
-    )
+  })
+
+  it('what names no proxy is told by its name, without what it holds', () => {
+    const wrong = 'gopher://u:secret@x'
+    const cases = [
+      { where: 'HTTPS_PROXY', config: CONFIG },
+      { where: 'HTTP_PROXY', config: CONFIG.replace('https:', 'http:') },
+      { where: 'kubeconfig: proxy-url', config: CONFIG.replace('tls-server-name', `proxy-url: "${wrong}", tls-server-name`) },
+    ]
+    for (const { where, config } of cases)
+      expect(() => loadClusterAccess({ KUBECONFIG: write('config', config), HTTPS_PROXY: wrong, HTTP_PROXY: wrong }), where).to.throw(
+        KubeconfigError,
+        new RegExp(`^${where}: expected the URL of a proxy such as (?!.*secret)`),
+      )
   })
 
   describe('with a program that hands out credentials', () => {
@@ -217,7 +227,10 @@ describe('Where the cluster is', () => {
       text: CONFIG.replace('server: "https://10.0.0.1:6443/"', 'server: nowhere'),
       expected: /clusters c1: server: expected a URL, seen nowhere/,
     },
-    { text: CONFIG.replace('tls-server-name', 'proxy-url: "ftp://x", tls-server-name'), expected: /proxy-url: expected a URL such as/ },
+    {
+      text: CONFIG.replace('tls-server-name', 'proxy-url: "ftp://x", tls-server-name'),
+      expected: /proxy-url: expected the URL of a proxy such as/,
+    },
   ]
   for (const { text, expected } of refused)
     it(`says what is wrong: ${expected.source}`, () => {

@@ -73,6 +73,7 @@ export class PlainRecords {
     return true
   }
 
+  /** The record as JSON in `out` from `from` on; the end. */
   #record(start: number, end: number, out: DataView, from: number): number {
     const { bytes: b, view: input } = this.#in
     let timeKey = UNKNOWN_TIME_KEY
@@ -94,16 +95,10 @@ export class PlainRecords {
           const high = input.getUint32(p + 5, true)
           p += 9
           if (high === 0 && low === 0) break
-          if (tag === LOG_RECORD.timeUnixNano) {
-            timeKey = keyOfWords(high, low)
-            at = put(out, at, TIME)
-          } else {
-            observedTimeKey = keyOfWords(high, low)
-            at = put(out, at, OBSERVED_TIME)
-          }
-          at = putTime(high, low, out, at)
-          if (at === NOT_PLAIN) return NOT_PLAIN
-          at = put(out, at, END_STRING)
+          const isOwnTime = tag === LOG_RECORD.timeUnixNano
+          if (isOwnTime) timeKey = keyOfWords(high, low)
+          else observedTimeKey = keyOfWords(high, low)
+          at = endString(out, putTime(high, low, out, put(out, at, isOwnTime ? TIME : OBSERVED_TIME)))
           break
         }
         case LOG_RECORD.severityNumber:
@@ -119,20 +114,17 @@ export class PlainRecords {
         case LOG_RECORD.eventName: {
           const textEnd = p + 2 + b[p + 1]!
           if (!(textEnd <= end) || b[p + 1]! >= LONG) return NOT_PLAIN
-          at = putText(input, p + 2, textEnd, out, put(out, at, tag === LOG_RECORD.severityText ? SEVERITY_TEXT : EVENT_NAME))
-          if (at === NOT_PLAIN) return NOT_PLAIN
-          at = put(out, at, END_STRING)
+          at = endString(
+            out,
+            putText(input, p + 2, textEnd, out, put(out, at, tag === LOG_RECORD.severityText ? SEVERITY_TEXT : EVENT_NAME)),
+          )
           p = textEnd
           break
         }
         case LOG_RECORD.body: {
-          const body = afterLength(b, p + 1)
           const bodyEnd = endOf(b, p + 1)
-          const text = afterLength(b, body + 1)
-          if (!(bodyEnd <= end) || b[body] !== ANY_VALUE.stringValue || endOf(b, body + 1) !== bodyEnd) return NOT_PLAIN
-          at = putText(input, text, bodyEnd, out, put(out, at, STRING_BODY))
-          if (at === NOT_PLAIN) return NOT_PLAIN
-          at = put(out, at, END_STRING_BODY)
+          if (!(bodyEnd <= end)) return NOT_PLAIN
+          at = this.#stringBody(afterLength(b, p + 1), bodyEnd, out, at)
           p = bodyEnd
           break
         }
@@ -150,37 +142,42 @@ export class PlainRecords {
           break
         case LOG_RECORD.flags:
           if (p + 5 > end) return NOT_PLAIN
-          this.#out.rewind(put(out, at, FLAGS))
-          this.#out.integer(input.getUint32(p + 1, true))
-          at = this.#out.position
-          out.setUint8(at++, COMMA)
+          at = this.#flags(p + 1, out, at)
           p += 5
           break
         case LOG_RECORD.traceId:
         case LOG_RECORD.spanId: {
-          const length = tag === LOG_RECORD.traceId ? TRACE_ID_BYTES : SPAN_ID_BYTES
-          const idEnd = p + 2 + length
-          if (b[p + 1] !== length || idEnd > end) return NOT_PLAIN
-          const textStart = put(out, at, tag === LOG_RECORD.traceId ? TRACE_ID : SPAN_ID)
-          let any = 0
-          let to = textStart
-          for (let i = p + 2; i < idEnd; i++, to += 2) {
-            any |= b[i]!
-            out.setUint16(to, HEX_PAIRS[b[i]!]!, true)
-          }
+          const idEnd = p + 2 + (tag === LOG_RECORD.traceId ? TRACE_ID_BYTES : SPAN_ID_BYTES)
+          if (b[p + 1] !== idEnd - p - 2 || idEnd > end) return NOT_PLAIN
           // All zero: there is none.
-          if (any !== 0) at = put(out, to, END_STRING)
+          if (!isZero(b, p + 2, idEnd))
+            at = put(out, putHex(b, p + 2, idEnd, out, put(out, at, tag === LOG_RECORD.traceId ? TRACE_ID : SPAN_ID)), END_STRING)
           p = idEnd
           break
         }
         default:
           return NOT_PLAIN
       }
+      if (at === NOT_PLAIN) return NOT_PLAIN
     }
     if (p !== end || (timeKey === UNKNOWN_TIME_KEY && observedTimeKey === UNKNOWN_TIME_KEY)) return NOT_PLAIN
     this.timeKey = timeKey === UNKNOWN_TIME_KEY ? observedTimeKey : timeKey
     out.setUint8(at - 1, CLOSE_OBJECT)
     return at
+  }
+
+  #stringBody(body: number, end: number, out: DataView, at: number): number {
+    const { bytes: b, view: input } = this.#in
+    if (b[body] !== ANY_VALUE.stringValue || endOf(b, body + 1) !== end) return NOT_PLAIN
+    const textEnd = putText(input, afterLength(b, body + 1), end, out, put(out, at, STRING_BODY))
+    return textEnd === NOT_PLAIN ? NOT_PLAIN : put(out, textEnd, END_STRING_BODY)
+  }
+
+  #flags(from: number, out: DataView, at: number): number {
+    this.#out.rewind(put(out, at, FLAGS))
+    this.#out.integer(this.#in.view.getUint32(from, true))
+    out.setUint8(this.#out.position, COMMA)
+    return this.#out.position + 1
   }
 
   /** One attribute and the comma behind it. Some writers, the Go Collector's among them, put the value before the key. */
@@ -246,6 +243,21 @@ export class PlainRecords {
     this.#out.int64Digits(input.high, input.low)
     return this.#out.position
   }
+}
+
+function endString(out: DataView, at: number): number {
+  return at === NOT_PLAIN ? NOT_PLAIN : put(out, at, END_STRING)
+}
+
+function isZero(b: Uint8Array, from: number, end: number): boolean {
+  for (let i = from; i < end; i++) if (b[i] !== 0) return false
+  return true
+}
+
+function putHex(b: Uint8Array, from: number, end: number, out: DataView, at: number): number {
+  let to = at
+  for (let i = from; i < end; i++, to += 2) out.setUint16(to, HEX_PAIRS[b[i]!]!, true)
+  return to
 }
 
 /** After a length of one or two bytes; nowhere near the message for a longer one. */

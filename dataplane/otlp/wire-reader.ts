@@ -5,7 +5,7 @@ import { Fault } from '../json/fault.ts'
 export const Wire = { varint: 0, fixed64: 1, bytes: 2, group: 3, endGroup: 4, fixed32: 5 } as const
 
 /** Groups within each other, in a field that OTLP does not know. */
-export const MAX_GROUP_DEPTH = 100
+const MAX_GROUP_DEPTH = 100
 
 /** Tags below this are of fields 1 to 15; OTLP's logs have no others. */
 export const KNOWN_TAGS = 128

@@ -8,7 +8,7 @@ import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from './flat-re
 import type { StepInput } from './outcome.ts'
 
 /** Byte offset of the flat record in an anomaly event. */
-export const RECORD_HEADER = 'record'
+const RECORD_HEADER = 'record'
 
 /** On the event of an anomaly whose log document was written with its flags. */
 const FLAGGED_HEADER = 'flagged'

@@ -11,7 +11,7 @@ const PAGE_BYTES = 256 * 1024
 /** Larger records get memory of their own. */
 const MAX_SHARED_BYTES = PAGE_BYTES / 4
 /** Pages that wait to be lent: those of the batches that are under way at full load. */
-export const MAX_FREE_PAGES = 32
+const MAX_FREE_PAGES = 32
 
 /** Rows that wait to be lent: as many as all batches have that are under way at full load. */
 const MAX_FREE_ROWS = 16_384

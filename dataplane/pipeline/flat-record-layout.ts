@@ -17,6 +17,8 @@ import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
 import type { Level } from '../domain/records/level.ts'
 import { tenantOfKey } from '../domain/tenants/tenant.ts'
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, ZERO } from '../json/bytes.ts'
+import { isJsonObject } from '../json/is-json-object.ts'
+import { jsonOf } from '../json/json-of.ts'
 import { splitMembers } from '../json/text-members.ts'
 import { encodeText } from './byte-slab.ts'
 
@@ -266,14 +268,9 @@ function compact(text: string): string {
 }
 
 /** Undefined when the text is no JSON object. */
-export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
-  } catch {
-    // Not JSON: the caller makes a dead letter of it.
-    return undefined
-  }
+export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = jsonOf(text)
+  return isJsonObject(value) ? value : undefined
 }
 
 /** Fields that every reader relies on. */

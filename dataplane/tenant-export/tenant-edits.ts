@@ -187,19 +187,21 @@ export class TenantEdits {
 
   /** Whether the value is a map with an entry that becomes a dropped attribute: then the map goes as a whole, as no library writes such. */
   #hasDroppedEntry(members: readonly Member[], key: string, level: AttributeLevel): boolean {
-    for (const value of members) {
-      if (value.name !== 'value' || this.#b[value.start] !== OPEN_OBJECT) continue
-      for (const kind of this.#members(value)) {
-        if ((kind.name !== 'kvlistValue' && kind.name !== 'kvlist_value') || this.#b[kind.start] !== OPEN_OBJECT) continue
-        for (const list of this.#members(kind)) {
-          if (list.name !== 'values' || this.#b[list.start] !== OPEN_LIST) continue
-          for (const entry of this.#elements(list))
-            for (const { name, ...at } of this.#members(entry))
-              if (name === 'key' && this.#dropped[level].hasEntry(key, this.#string(at) ?? '')) return true
-        }
-      }
-    }
+    const isDropped = ({ name, ...at }: Member) => name === 'key' && this.#dropped[level].hasEntry(key, this.#string(at) ?? '')
+    for (const entry of this.#mapEntries(members)) if (this.#members(entry).some(isDropped)) return true
     return false
+  }
+
+  /** The entries of the maps that an attribute with these members has as its values. */
+  *#mapEntries(members: readonly Member[]): Iterable<Range> {
+    for (const value of this.#opened(members, ['value'], OPEN_OBJECT))
+      for (const kind of this.#opened(this.#members(value), ['kvlistValue', 'kvlist_value'], OPEN_OBJECT))
+        for (const list of this.#opened(this.#members(kind), ['values'], OPEN_LIST)) yield* this.#elements(list)
+  }
+
+  /** The members with one of the names whose value begins with the bracket. */
+  #opened(members: readonly Member[], names: readonly string[], bracket: number): readonly Member[] {
+    return members.filter(({ name, start }) => names.includes(name) && this.#b[start] === bracket)
   }
 
   #string(range: Range | undefined): string | undefined {

@@ -1,5 +1,6 @@
 /** Holds a search of a tenant against what is known to stay within its documents: what is not in these tables is refused (Decisions 7). */
 import { HttpError } from '../http/http-error.ts'
+import { isJsonObject } from '../json/is-json-object.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Check = (value: unknown, where: string, depth: number) => void
@@ -118,8 +119,9 @@ function checkPlainAggregation(value: unknown, where: string): void {
   for (const [name, inner] of Object.entries(objectOf(value, where))) {
     if (name.includes('script')) throw outside(pathOf(where, name))
     if (name === 'missing' || name === 'include' || name === 'exclude') continue
-    for (const part of Array.isArray(inner) ? inner : [inner])
-      if (isObject(part)) for (const key of Object.keys(part)) if (key.includes('script')) throw outside(pathOf(where, name))
+    const parts = Array.isArray(inner) ? inner : [inner]
+    const options = parts.filter(isObject).flatMap(part => Object.keys(part))
+    if (options.some(option => option.includes('script'))) throw outside(pathOf(where, name))
   }
 }
 
@@ -172,7 +174,7 @@ function checkHighlight(value: unknown, where: string, depth: number): void {
 }
 
 function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
+  return isJsonObject(value) && !isRawJson(value)
 }
 
 /** A number that is kept as it is written; not in TypeScript's library yet. */

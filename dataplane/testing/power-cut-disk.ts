@@ -26,7 +26,7 @@ const fewestNames = (now: Names, synced: Names): Names => new Map([...synced].fi
 const newNames = (now: Names): Names => now
 
 /** Names and bytes that a stop leaves of a disk on which not all is synced. A disk syncs in any order: these are the extremes. */
-export const STOPS = {
+const STOPS = {
   'kill -9': [newNames, kept],
   'data lost': [newNames, lost],
   'zeros for data': [newNames, zeros],

@@ -4,7 +4,7 @@ import type { Observation } from '../domain/root-cause/observed/observation.ts'
 import { statementWords } from '../domain/root-cause/observed/template.ts'
 
 const MINUTE_MS = 60_000
-export const SYNTHETIC_AT_MS = Date.UTC(2026, 2, 3, 4)
+const SYNTHETIC_AT_MS = Date.UTC(2026, 2, 3, 4)
 
 /** How records name requests: with spans, with traces alone, not at all, or each record with a trace of its own. */
 export const TRACINGS = ['spans', 'traces', 'none', 'own'] as const

@@ -1,3 +1,4 @@
+import { onceEvery } from '../limits/once-every.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /** Requests of all callers fail while a back end is away. */
@@ -9,14 +10,12 @@ export function createAwayLog(
   { name, endpoint }: { readonly name: string; readonly endpoint: string },
   monotonicMs: () => number = () => performance.now(),
 ): (error: unknown) => void {
-  let warnedMs = Number.NEGATIVE_INFINITY
+  const mayWarn = onceEvery(WARN_EVERY_MS, monotonicMs)
   let requests = 0
   return error => {
     requests++
-    const nowMs = monotonicMs()
-    if (nowMs - warnedMs < WARN_EVERY_MS) return
+    if (!mayWarn()) return
     log.warn({ error, endpoint, requests }, `${name} gave no answer`)
-    warnedMs = nowMs
     requests = 0
   }
 }

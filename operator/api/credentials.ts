@@ -1,8 +1,6 @@
 /** References to Secrets, directly or through an ExternalSecret. */
 import { z } from 'zod'
-import { dataKey, described, objectName } from './schema.ts'
-
-const NAMED = (kind: string) => z.object({ name: objectName(`Name of the ${kind}, in the same namespace.`) })
+import { dataKey, described, localReference, objectName } from './schema.ts'
 
 /** Setting name → key in the Secret, where the key is not called like the setting. */
 const KEYS = described(
@@ -11,8 +9,8 @@ const KEYS = described(
 )
 
 const SHAPE = {
-  secret: described(NAMED('Secret'), 'A Secret.').optional(),
-  externalSecret: described(NAMED('ExternalSecret'), 'An ExternalSecret; its target Secret is used once it is synced.').optional(),
+  secret: described(localReference('Secret'), 'A Secret.').optional(),
+  externalSecret: described(localReference('ExternalSecret'), 'An ExternalSecret; its target Secret is used once it is synced.').optional(),
   keys: KEYS.optional(),
 }
 

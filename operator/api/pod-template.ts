@@ -1,7 +1,7 @@
 /** `spec.podTemplate`: what all pods of a pipeline have in common. */
 import { z } from 'zod'
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
-import { annotated, count, dataKey, described, formatted, objectName, passedThrough, textMap } from './schema.ts'
+import { annotated, count, dataKey, described, formatted, localReference, objectName, passedThrough, textMap } from './schema.ts'
 
 const TOLERATION = z.object({
   key: described(z.string().max(317), 'Key of the taint; all keys when not given, with the operator Exists.').optional(),
@@ -90,8 +90,6 @@ const ENV_VAR = described(
 )
 export type EnvVar = z.output<typeof ENV_VAR>
 
-const NAMED = (kind: string) => z.object({ name: objectName(`Name of the ${kind}, in the same namespace.`) })
-
 const ENV_SOURCE = described(
   z.object({
     prefix: formatted('Begins the name of each variable.', {
@@ -99,8 +97,8 @@ const ENV_SOURCE = described(
       pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
       expected: 'letters, digits and _',
     }).optional(),
-    secretRef: described(NAMED('Secret'), 'A Secret; a change of it rolls the pods.').optional(),
-    configMapRef: described(NAMED('ConfigMap'), 'A ConfigMap, as it is when a pod starts.').optional(),
+    secretRef: described(localReference('Secret'), 'A Secret; a change of it rolls the pods.').optional(),
+    configMapRef: described(localReference('ConfigMap'), 'A ConfigMap, as it is when a pod starts.').optional(),
   }),
   'A variable for each key; those that the operator sets, and those of env, win.',
   { rule: 'has(self.secretRef) != has(self.configMapRef)', message: 'expected exactly one of secretRef and configMapRef' },
@@ -127,8 +125,8 @@ const VOLUME = described(
       isUsable: isFreePath,
       rule: `!self.matches(r'[/][.]{1,2}([/]|$)') && !self.matches(r'^(${TAKEN_PATHS.join('|')})([/]|$)')`,
     }),
-    secret: described(NAMED('Secret'), 'A Secret; a change of it rolls the pods.').optional(),
-    configMap: described(NAMED('ConfigMap'), 'A ConfigMap; the kubelet brings changes, the pods go on.').optional(),
+    secret: described(localReference('Secret'), 'A Secret; a change of it rolls the pods.').optional(),
+    configMap: described(localReference('ConfigMap'), 'A ConfigMap; the kubelet brings changes, the pods go on.').optional(),
   }),
   'Files of a Secret or a ConfigMap, such as certificates of an authority of your own (NODE_EXTRA_CA_CERTS in env names the file).',
   { rule: 'has(self.secret) != has(self.configMap)', message: 'expected exactly one of secret and configMap' },

@@ -83,6 +83,11 @@ export function objectName(description: string, maxLength = 253) {
   )
 }
 
+/** A reference to an object of the namespace. */
+export function localReference(kind: string) {
+  return z.object({ name: objectName(`Name of the ${kind}, in the same namespace.`) })
+}
+
 /** Key in a Secret or ConfigMap. */
 export function dataKey(description: string) {
   return described(

@@ -21,6 +21,14 @@ export const CONDITION = z.object({
 })
 export type Condition = Readonly<z.output<typeof CONDITION>>
 
+/** The condition of that type which the object has, be it ours or of Kubernetes. */
+export function conditionOf<C extends { readonly type: string }>(
+  { status }: { readonly status?: { readonly conditions?: readonly C[] | undefined } | undefined },
+  type: string,
+): C | undefined {
+  return status?.conditions?.find(condition => condition.type === type)
+}
+
 export const CONDITIONS = annotated(z.array(CONDITION).max(64), {
   description: 'What is so, and why.',
   'x-kubernetes-list-type': 'map',

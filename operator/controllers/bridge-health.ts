@@ -3,6 +3,7 @@ import { PORTS } from '../../dataplane/contract/roles.ts'
 import { createTurnstile } from '../../dataplane/limits/turns.ts'
 import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { Component } from '../api/components.ts'
+import { conditionOf } from '../api/status.ts'
 import type { Pod } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { askPod, podUrl } from './ask-pod.ts'
@@ -124,7 +125,7 @@ interface UnreadyPod {
 }
 
 function unreadyPod({ metadata, status }: Pod): readonly UnreadyPod[] {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const ready = conditionOf({ status }, 'Ready')
   const component = metadata.labels?.['app.kubernetes.io/component']
   if (!ASKED.some(asking => asking.component === component) || metadata.deletionTimestamp !== undefined) return []
   if (status?.phase !== 'Running' || status.podIP === undefined || ready?.status !== 'False') return []

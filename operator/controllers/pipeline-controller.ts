@@ -105,23 +105,35 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     return written.ok || written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
   }
 
-  return async key => {
+  const find = (key: string) => {
     const { namespace, name } = nameOfKey(key)
-    const owner = `${LOG_PIPELINES.kind} ${key}`
-    const find = () => view.cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
-    const pipeline = find()
-    // The API server's garbage collector removes the objects of the pipeline.
-    if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
-      lastProblems.delete(key)
-      prefixes.forget(key)
-      pace.forget(key)
-      deps.bridgeHealth.forget(key)
-      deps.secrets.forget(owner)
-      return { kind: 'settled' }
-    }
-    // Objects that are there would be taken for missing.
-    if (!view.cache.hasListed(namespace)) return { kind: 'again', afterMs: LISTING_MS }
-    if (pipeline.problems !== undefined) return tellInvalid(key, pipeline)
+    return view.cache.get(LOG_PIPELINES, namespace, name) as LogPipeline | undefined
+  }
+
+  /** Tells how the pipeline stands, once the pace allows it, and when it is looked at again. */
+  const tellOutcome = async (
+    key: string,
+    pipeline: LogPipeline,
+    { after, desired, failure, againMs }: Outcome,
+  ): Promise<ReconcileOutcome> => {
+    const status = pipelineStatus({ view: after, desired, now: now() })
+    const problems = lastProblems.get(key) ?? []
+    const isUnderWay = isReconciling(status)
+    const isInTrouble = problems.some(isRefusal) || failure !== undefined
+    const waitMs = isInTrouble ? 0 : pace.waitMs(key, pipeline.status, status, monotonicMs(deps.clock))
+    if (waitMs > 0 && !hasStatus(pipeline, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
+    const written = await writePipelineStatus(key, pipeline, status)
+    // Deleted meanwhile: the watch tells of it.
+    if (!written.ok) return written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
+    if (failure !== undefined) return failedBy(failure)
+    const { observedGeneration: generation = 0, inputsHash = '' } = status
+    const deadlineMs = startDeadlineMs(status, { generation, inputsHash, appliedMs: after.gathered.appliedMs })
+    const outcome = notAfter(notAfter(outcomeOf(problems), (deadlineMs ?? 0) - deps.clock.nowMs()), againMs)
+    return outcome.kind === 'failed' ? outcome : { ...outcome, isUnderWay }
+  }
+
+  /** Applies what the pipeline is to have, and tells how it stands. */
+  const reconcile = async (key: string, pipeline: LogPipeline): Promise<ReconcileOutcome> => {
     const { spec } = pipeline
     const referred = await gatherReferred(view, deps.secrets, pipeline, routes => [
       ...pipelineReferences(spec),
@@ -131,28 +143,46 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const plan = planPipeline(seen, settings)
     const applied = seen.isPaused ? undefined : await applyPlan(pipeline, plan, lastProblems.get(key))
     if (applied !== undefined) lastProblems.set(key, applied.problems)
-    const latest = find() ?? pipeline
+    const latest = find(key) ?? pipeline
     // Other Secrets may be wanted now.
     if (latest.metadata.generation !== pipeline.metadata.generation) return { kind: 'again', afterMs: 0, isUnderWay: true }
-    const after = { ...seen, ...viewRunning(gather(key, latest, referred)) }
-    const status = pipelineStatus({ view: after, desired: plan.facts, now: now() })
-    const problems = lastProblems.get(key) ?? []
-    const isUnderWay = isReconciling(status)
-    const { observedGeneration: told = 0, inputsHash = '' } = status
-    const lookAgainMs = startDeadlineMs(status, { generation: told, inputsHash, appliedMs: after.gathered.appliedMs })
-    const isInTrouble = problems.some(isRefusal) || referred.failure !== undefined
-    const waitMs = isInTrouble ? 0 : pace.waitMs(key, latest.status, status, monotonicMs(deps.clock))
-    if (waitMs > 0 && !hasStatus(latest, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
-    const written = await writePipelineStatus(key, latest, status)
-    if (written.ok && referred.failure !== undefined) return failedBy(referred.failure)
-    if (written.ok) {
-      const outcome = notAfter(outcomeOf(problems), (lookAgainMs ?? 0) - deps.clock.nowMs())
-      return { ...notAfter(outcome, applied?.againMs ?? 0), isUnderWay }
-    }
-    // Deleted meanwhile: the watch tells of it.
-    if (written.failure.status === 404) return { kind: 'settled' }
-    return failedBy(written.failure)
+    return tellOutcome(key, latest, {
+      after: { ...seen, ...viewRunning(gather(key, latest, referred)) },
+      desired: plan.facts,
+      failure: referred.failure,
+      againMs: applied?.againMs ?? 0,
+    })
   }
+
+  const forget = (key: string): void => {
+    lastProblems.delete(key)
+    prefixes.forget(key)
+    pace.forget(key)
+    deps.bridgeHealth.forget(key)
+    deps.secrets.forget(`${LOG_PIPELINES.kind} ${key}`)
+  }
+
+  return async key => {
+    const pipeline = find(key)
+    // The API server's garbage collector removes the objects of the pipeline.
+    if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
+      forget(key)
+      return { kind: 'settled' }
+    }
+    // Objects that are there would be taken for missing.
+    if (!view.cache.hasListed(nameOfKey(key).namespace)) return { kind: 'again', afterMs: LISTING_MS }
+    return pipeline.problems === undefined ? reconcile(key, pipeline) : tellInvalid(key, pipeline)
+  }
+}
+
+/** How the pipeline stands once its objects are applied. */
+interface Outcome {
+  readonly after: PipelineView
+  readonly desired: PipelinePlan['facts']
+  /** Why what the pipeline refers to could not be read. */
+  readonly failure: Referred['failure']
+  /** When the objects want to be looked at again. */
+  readonly againMs: number
 }
 
 /** The outcome, with another look after that time at the latest, if that is still to come. */

@@ -1,6 +1,7 @@
 /** How often a status is written while details of it come and go: pods of a pipeline, counts of a route. */
 import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
 import type { LogPipelineStatus, TicketingRouteStatus } from '../api/status.ts'
+import { conditionOf } from '../api/status.ts'
 import { canonicalJson, hashOf } from '../reconcile/canonical-json.ts'
 import { CALM_MS, type PutBack, putBackWaitMs } from '../reconcile/put-backs.ts'
 
@@ -97,7 +98,7 @@ export const PIPELINE_SUMMARY: StatusSummary<LogPipelineStatus> = {
     const conditions = (status?.conditions ?? []).filter(({ type }) => SUMMARY.has(type))
     return JSON.stringify([status?.observedGeneration, status?.inputsHash, conditions.map(({ type, status: is }) => [type, is])])
   },
-  reasonOf: status => status?.conditions?.find(({ type }) => type === 'Ready')?.reason,
+  reasonOf: status => conditionOf({ status }, 'Ready')?.reason,
 }
 
 /** Counts, and how the last attempt failed, are details of a route: hundreds may share one target. */

@@ -23,7 +23,7 @@ import { isHeldTicketing } from './ticketing-config.ts'
 
 type Builder = (context: PipelineContext) => readonly KubernetesObject[]
 
-export const COMPONENT_BUILDERS: Readonly<Record<Component, Builder>> = {
+const COMPONENT_BUILDERS: Readonly<Record<Component, Builder>> = {
   collector: buildCollector,
   gateway: buildGateway,
   bridge: buildBridge,

@@ -1,5 +1,6 @@
 /** Whether the autoscalers of a pipeline scale, as they tell themselves. Its pods serve without them. */
 import { autoscalingOf, type Component, wantedComponents } from '../api/components.ts'
+import { conditionOf } from '../api/status.ts'
 import type { Finding } from './finding.ts'
 import type { Autoscaler, ForeignCondition } from './foreign-kinds.ts'
 import { isServed } from './gathered.ts'
@@ -87,10 +88,6 @@ const ADVICE: readonly (readonly [when: (text: string) => boolean, advice: strin
 ]
 
 const adviceFor = (text: string) => ADVICE.find(([when]) => when(text))?.[1]
-
-function conditionOf({ status }: Autoscaler, type: string): ForeignCondition | undefined {
-  return status?.conditions?.find(condition => condition.type === type)
-}
 
 const nameOf = ({ kind, metadata: { name } }: Autoscaler) => `${kind} ${name}`
 

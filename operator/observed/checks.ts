@@ -2,6 +2,7 @@
 import { TOPICS } from '../../dataplane/contract/topics.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
 import { isOffered } from '../api/components.ts'
+import { conditionOf } from '../api/status.ts'
 import { checkAutoscaling } from './autoscaling.ts'
 import { checkComponents } from './component-checks.ts'
 import { checkDisruptionBudgets } from './disruption-budgets.ts'
@@ -61,7 +62,7 @@ function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: Pipe
     const full = `${topicPrefix}${name}`
     const topic = gathered.topics.find(({ spec }) => spec?.topicName === full)
     if (topic === undefined) return [`topic ${full}: there is no KafkaTopic yet`]
-    const ready = topic.status?.conditions?.find(({ type }) => type === 'Ready')
+    const ready = conditionOf(topic, 'Ready')
     const isCurrent = (topic.status?.observedGeneration ?? 0) >= (topic.metadata.generation ?? 0)
     if (ready?.status === 'True' && isCurrent) return []
     return [`topic ${full}: ${ready?.status === 'True' ? 'change not seen yet' : (ready?.message ?? ready?.reason ?? 'no status yet')}`]

@@ -36,7 +36,7 @@ export interface CountInput {
 
 const NONE: TargetCounts = { dispatched: 0, failed: 0 }
 /** Pods whose counters are added up and noted, of all pipelines of a route. */
-export const MAX_COUNTED_PODS = 100
+const MAX_COUNTED_PODS = 100
 
 /** The sums of the status and what the counters have grown by since. They never fall. */
 export function countDispatches({ before, target, agents, isThere }: CountInput): Counted {

@@ -1,5 +1,6 @@
 /** The key under which the ticketing agents of mode Distributed keep secrets: made once, by the operator, and never anew. */
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
+import { conditionOf } from '../api/status.ts'
 import type { Finding, Problem } from './finding.ts'
 import type { Gathered } from './gathered.ts'
 
@@ -14,7 +15,7 @@ export const isKeyMade = ({ mode, ticketing }: LogPipelineSpec) => mode === 'Dis
 /** The Secret was there and is gone. The status remembers that it was there. */
 export function lostKey({ pipeline, hasEncryptionKey }: Gathered): Problem | undefined {
   if (hasEncryptionKey || !isKeyMade(pipeline.spec)) return undefined
-  const before = pipeline.status?.conditions?.find(({ type }) => type === TYPE)
+  const before = conditionOf(pipeline, TYPE)
   if (before?.status !== 'True' && before?.reason !== LOST) return undefined
   const message = [
     `Secret ${encryptionKeyName(pipeline.metadata.name)}: expected the encryption key of ticketing, found none`,

@@ -1,4 +1,5 @@
 /** Why a pod is not ready, in one precise word. */
+import { conditionOf } from '../api/status.ts'
 import type { Problem } from './finding.ts'
 import type { ContainerStatus, Pod } from './foreign-kinds.ts'
 
@@ -103,7 +104,3 @@ function isOverlooked({ status, spec }: Pod): boolean {
 }
 
 const DEFAULT_SCHEDULER = 'default-scheduler'
-
-function conditionOf({ status }: Pod, type: string) {
-  return status?.conditions?.find(condition => condition.type === type)
-}

@@ -2,8 +2,9 @@
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
 import { parseField } from '../../dataplane/domain/tickets/platform-field.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
+import { conditionOf } from '../api/status.ts'
 import type { Problem } from './finding.ts'
-import type { ExternalSecret, ForeignCondition, Secret } from './foreign-kinds.ts'
+import type { ForeignCondition, Secret } from './foreign-kinds.ts'
 import { isServed, ownOf, type SecretsRead } from './gathered.ts'
 import { type Reference, targetOf } from './references.ts'
 import { FIELD_RULES } from './route-settings.ts'
@@ -40,7 +41,7 @@ export function resolveReference(reference: Reference, read: SecretsRead): Resol
       : `${path}.externalSecret: expected the External Secrets operator, found no ExternalSecret API in this cluster`
     return { reference, problem: stalled('MissingSecret', message) }
   }
-  const ready = readyOf(external)
+  const ready = conditionOf(external, 'Ready')
   const resolved = resolveSecret(reference, targetOf(name, read.externalSecrets)!, `${path}.externalSecret.name`, read)
   if (ready?.status === 'True') return resolved
   return { ...resolved, problem: notSynced(notSyncedMessage(path, name, ready)) }
@@ -83,11 +84,9 @@ function allValues(path: string, { metadata: { name }, data = {} }: Secret): Sec
 
 /** The ExternalSecret that will make a Secret, of those that something else of the same owner refers to. */
 function findMaker(secret: string, { externalSecrets }: SecretsRead): string | undefined {
-  const waiting = Object.values(externalSecrets).filter(external => readyOf(external)?.status !== 'True')
+  const waiting = Object.values(externalSecrets).filter(external => conditionOf(external, 'Ready')?.status !== 'True')
   return waiting.map(({ metadata }) => metadata.name).find(name => targetOf(name, externalSecrets) === secret)
 }
-
-const readyOf = ({ status }: ExternalSecret) => status?.conditions?.find(({ type }) => type === 'Ready')
 
 /** Where the user wrote the name: `<path>.name`, or `<path>.secret.name` of credentials. */
 function secretField(field: string, { source, path, nameField }: Reference): string {

@@ -3,6 +3,7 @@ import type { TargetId } from '../../dataplane/contract/target-id.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRouteStatus } from '../api/status.ts'
+import { conditionOf } from '../api/status.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { type AgentCounts, countDispatches } from './dispatch-counts.ts'
 import { type Finding, toCondition } from './finding.ts'
@@ -120,7 +121,7 @@ const SAID: ReadonlySet<string> = new Set(['Sent', 'Failing', 'NothingToSend'])
 function checkDispatching({ route, ready, target, agents, dispatched }: DispatchingInput): Finding {
   const type = 'Dispatching'
   if (ready.reason !== 'Ready') return { type, status: 'False', reason: ready.reason, message: ready.message }
-  const before = route.status?.conditions?.find(condition => condition.type === type)
+  const before = conditionOf(route, type)
   if (agents.length === 0) {
     if (before !== undefined && SAID.has(before.reason)) return before
     return { type, status: 'Unknown', reason: 'NotAsked', message: 'no ticketing agent has told yet of what it sends' }

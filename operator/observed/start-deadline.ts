@@ -3,7 +3,7 @@ import { COMPONENTS } from '../api/components.ts'
 import type { LogPipelineStatus } from '../api/status.ts'
 
 /** As `progressDeadlineSeconds` of Deployments has it by default. */
-export const START_DEADLINE_MS = 10 * 60_000
+const START_DEADLINE_MS = 10 * 60_000
 
 /** The inputs of the pod. A pod from other inputs has the whole time again. */
 export interface WantedPod {

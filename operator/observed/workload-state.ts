@@ -1,6 +1,7 @@
 /** How the Deployment or StatefulSet of a component is. */
 import type { Component } from '../api/components.ts'
 import type { ComponentStatus } from '../api/status.ts'
+import { conditionOf } from '../api/status.ts'
 import type { Problem } from './finding.ts'
 import type { Pod, Workload } from './foreign-kinds.ts'
 import { podTrouble } from './pod-trouble.ts'
@@ -95,7 +96,3 @@ function whereRefusalsStand({ name, namespace }: Workload['metadata']): string {
 
 /** So that the message stands still. */
 const byName = (a: Pod, b: Pod) => (a.metadata.name < b.metadata.name ? -1 : 1)
-
-function conditionOf({ status }: Workload, type: string) {
-  return status?.conditions?.find(condition => condition.type === type)
-}

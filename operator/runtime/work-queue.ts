@@ -8,7 +8,7 @@ import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.t
 import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 
 /** From the first failure to the longest wait. */
-export const KEY_BACK_OFF: BackOffConfig = { firstMs: 1000, maxMs: 120_000 }
+const KEY_BACK_OFF: BackOffConfig = { firstMs: 1000, maxMs: 120_000 }
 
 /** Sees what the queue does, for metrics. */
 export interface QueueObserver {

@@ -8,7 +8,7 @@ import { freePort } from '../../dataplane/testing/free-port.ts'
 import { buildOnce, downloadModule, run, runGo } from '../../dataplane/testing/real/go-tools.ts'
 
 export const EXTERNAL_SECRETS = 'github.com/external-secrets/external-secrets'
-export const EXTERNAL_SECRETS_VERSION = 'v0.20.4'
+const EXTERNAL_SECRETS_VERSION = 'v0.20.4'
 
 /** The module has four dozen providers with an SDK each; these packages register themselves in place of all of them. */
 const REGISTERED = { provider: ['fake'], generator: ['fake', 'password', 'uuid'] }

@@ -1,4 +1,5 @@
 /** A platform's words on a failure, for people: platforms answer with JSON of six shapes, plain text or a page of HTML. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { jsonOf } from '../../json/json-of.ts'
 import type { OutboundAnswer } from '../../ports/outbound-http.ts'
 import { at, listAt, textAt } from './json-at.ts'
@@ -18,10 +19,9 @@ export function answerText({ text }: Pick<OutboundAnswer, 'text'>): string {
 
 function fromJson(json: object): string {
   const fields = at(json, 'errors')
-  const byField =
-    typeof fields === 'object' && fields !== null && !Array.isArray(fields)
-      ? Object.entries(fields).map(([field, problem]) => `${field}: ${typeof problem === 'string' ? problem : JSON.stringify(problem)}`)
-      : []
+  const byField = isJsonObject(fields)
+    ? Object.entries(fields).map(([field, problem]) => `${field}: ${typeof problem === 'string' ? problem : JSON.stringify(problem)}`)
+    : []
   const parts = [
     textAt(json, 'message'),
     textAt(json, 'error'),

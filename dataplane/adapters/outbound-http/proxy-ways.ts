@@ -1,7 +1,7 @@
 /** Ways to targets through the proxies that `HTTPS_PROXY` and `HTTP_PROXY` name. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import { isProxyUrl, type ProxyEnvironment, proxyFor } from '../../http/proxy-choice.ts'
+import { type ProxyEnvironment, proxyFor, proxyProblem, proxyVariable } from '../../http/proxy-choice.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import { TargetRefused } from '../../ports/outbound-http.ts'
 import { type AtFirstUse, atFirstUse } from '../../process/at-first-use.ts'
@@ -54,12 +54,8 @@ export function createProxyWays({ proxies, addresses, open }: ProxyWaysConfig): 
     async to(target) {
       const proxyUrl = proxyFor(target.origin, proxies)
       if (proxyUrl === undefined) return undefined
-      if (!isProxyUrl(proxyUrl)) {
-        const name = target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
-        throw new TargetRefused(
-          `${name}: expected the URL of a proxy such as http://proxy:3128, of http, https or socks5, seen something else`,
-        )
-      }
+      const problem = proxyProblem(proxyUrl, proxyVariable(target.origin))
+      if (problem !== undefined) throw new TargetRefused(problem)
       await refuseForbidden(target)
       return { dispatcher: await dispatcherOf(proxyUrl), proxy: new URL(proxyUrl).host }
     },

@@ -12,7 +12,7 @@ const MAX_FAILURES = 8
 const REQUEST_TIMEOUT_MS = 30_000
 export const MAX_RECORDS_OF_REQUEST = 1_000
 /** However much is to be sent: others use the collector, too. */
-export const MAX_RECORDS_PER_SECOND = 20_000
+const MAX_RECORDS_PER_SECOND = 20_000
 
 export interface Collector {
   /** Resolves when the records are safe, or when `signal` aborts. Throws a `DemoProblem`. */

@@ -1,6 +1,6 @@
 /** API keys: their form, and what is shown of them (Spec: API key). */
 
-export const KEY_PREFIX = 'svc_proj_'
+const KEY_PREFIX = 'svc_proj_'
 /** Random bytes of a key; it has two hexadecimal digits for each. */
 export const KEY_BYTES = 32
 export const MAX_KEY_NAME_LENGTH = 100

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 
 /** Distinct custom fields that one tenant may bring into one daily index; later ones are folded (Decisions 4). */
-export const MAX_CUSTOM_KEYS = 300
+const MAX_CUSTOM_KEYS = 300
 
 /** Attributes that records get on their way here: senders did not choose them, so they do not count. */
 const GIVEN: ReadonlySet<string> = new Set(['severity_text', 'record.ordinal', 'otel.scope.name', 'otel.scope.version'])

@@ -1,6 +1,7 @@
 /** An incident from any document that is stored: earlier versions lacked fields, and other programs write into the index as well (Decisions 6). */
 import { SEVERITIES } from '../../contract/platforms.ts'
 import { TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { INCIDENT_STATUSES } from './incident-status.ts'
 import type { StoredIncident } from './stored-incident.ts'
 
@@ -13,9 +14,6 @@ export interface IncidentPlace {
 
 /** Gives a value as it may be used; undefined for one that may not. */
 type Read = (value: unknown) => unknown
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const text: Read = value => (typeof value === 'string' ? value : undefined)
 const name: Read = value => (value === '' ? undefined : text(value))
@@ -51,7 +49,7 @@ const names = list(name)
 const fields = (reads: Readonly<Record<string, Read>>, needed: readonly string[] = []): Read => {
   const named = Object.entries(reads)
   return value => {
-    if (!isFields(value)) return undefined
+    if (!isJsonObject(value)) return undefined
     let found = value
     for (const [key, read] of named) {
       const usable = read(value[key])

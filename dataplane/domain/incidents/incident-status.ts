@@ -9,7 +9,7 @@ interface Transition {
 }
 
 /** Spec: Incident status; source states by Decisions 6. */
-export const TRANSITIONS = {
+const TRANSITIONS = {
   acknowledge: { from: ['open'], to: 'acknowledged', timeField: 'acknowledgedAt' },
   resolve: { from: ['open', 'acknowledged', 'escalated'], to: 'resolved', timeField: 'resolvedAt' },
   escalate: { from: ['open', 'acknowledged'], to: 'escalated', timeField: 'escalatedAt' },

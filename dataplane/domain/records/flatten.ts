@@ -14,7 +14,7 @@ export const MAX_PATH_LENGTH = 512
 /** Characters of all paths that lead into the nested values of one set of attributes. */
 export const MAX_PATHS_LENGTH = 65_536
 /** The same within its lists, whose objects stay: paths of their fields are made only where a document is indexed. */
-export const MAX_LIST_PATHS_LENGTH = 1_048_576
+const MAX_LIST_PATHS_LENGTH = 1_048_576
 /** Characters of the JSON text that stands for a nested value; a longer text is cut. */
 export const MAX_VALUE_TEXT_LENGTH = 262_144
 

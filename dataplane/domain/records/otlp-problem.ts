@@ -1,8 +1,7 @@
 /** Checks that a log record has the shape that OTLP gives it; what came through the collector has. */
 import { MAX_VALUE_DEPTH } from '../../json/depth.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { shortened } from '../../text/shortened.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Kinds of an AnyValue and what each must be. */
 const VALUE_CHECKS: Readonly<Record<string, (value: unknown, depth: number) => string | undefined>> = {
@@ -28,7 +27,7 @@ export function findAttributesProblem(attributes: unknown): string | undefined {
 
 /** The problem of a log record, naming the field; undefined without one. */
 export function findRecordProblem(record: unknown): string | undefined {
-  if (!isFields(record)) return `log record: expected an object, saw ${shown(record)}`
+  if (!isJsonObject(record)) return `log record: expected an object, saw ${shown(record)}`
   const { body, severityText, severityNumber } = record
   if (body !== undefined) {
     const problem = findValueProblem(body, 1)
@@ -46,10 +45,10 @@ export function findRecordProblem(record: unknown): string | undefined {
 
 /** The problem of an object that holds something with attributes, and a list; undefined without one. */
 export function findHolderProblem(holder: unknown, inner: 'resource' | 'scope', list: 'scopeLogs' | 'logRecords'): string | undefined {
-  if (!isFields(holder)) return `: expected an object, saw ${shown(holder)}`
+  if (!isJsonObject(holder)) return `: expected an object, saw ${shown(holder)}`
   const innerValue = holder[inner]
   if (innerValue !== undefined) {
-    if (!isFields(innerValue)) return `${inner}: expected an object, saw ${shown(innerValue)}`
+    if (!isJsonObject(innerValue)) return `${inner}: expected an object, saw ${shown(innerValue)}`
     const problem = findAttributesProblem(innerValue['attributes'])
     if (problem !== undefined) return `${inner}.${problem}`
     for (const name of ['name', 'version']) {
@@ -61,19 +60,15 @@ export function findHolderProblem(holder: unknown, inner: 'resource' | 'scope', 
   return items === undefined || Array.isArray(items) ? undefined : `${list}: expected an array, saw ${shown(items)}`
 }
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function findKeyValueProblem(entry: unknown, depth: number): string | undefined {
-  if (!isFields(entry)) return `expected an object, saw ${shown(entry)}`
+  if (!isJsonObject(entry)) return `expected an object, saw ${shown(entry)}`
   const { key, value } = entry
   if (key !== undefined && typeof key !== 'string') return `key: expected a string, saw ${shown(key)}`
   return value === undefined ? undefined : findValueProblem(value, depth)
 }
 
 function findValueProblem(value: unknown, depth: number): string | undefined {
-  if (!isFields(value)) return `expected an AnyValue object, saw ${shown(value)}`
+  if (!isJsonObject(value)) return `expected an AnyValue object, saw ${shown(value)}`
   if (typeof value['stringValue'] === 'string') return undefined
   if (depth > MAX_VALUE_DEPTH) return `nested deeper than ${MAX_VALUE_DEPTH} levels`
   for (const kind in value) {
@@ -85,7 +80,7 @@ function findValueProblem(value: unknown, depth: number): string | undefined {
 }
 
 function findListProblem(list: unknown, findProblem: (item: unknown) => string | undefined): string | undefined {
-  if (!isFields(list)) return `expected an object, saw ${shown(list)}`
+  if (!isJsonObject(list)) return `expected an object, saw ${shown(list)}`
   const { values } = list
   if (values === undefined) return undefined
   if (!Array.isArray(values)) return `values: expected an array, saw ${shown(values)}`

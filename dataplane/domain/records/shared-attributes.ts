@@ -9,7 +9,7 @@ export const MAX_SMALL_SHARED_BYTES = 8_192
 /** Bytes of large attributes that the records of one message may repeat; from then on each record has a part of them. */
 export const MAX_REPEATED_ATTRIBUTE_BYTES = 8_388_608
 /** An attribute, or an object in a list, is work for every step behind as so many bytes are. */
-export const ATTRIBUTE_BYTES = 128
+const ATTRIBUTE_BYTES = 128
 
 /** An attribute stands in a flat record under its flattened and under its original key. */
 const COPIES = 2

@@ -1,6 +1,7 @@
 /** Changes to the targets of a tenant: what may be changed, and what the targets are afterwards (Spec: PATCH /api/v1/config/platforms; Decisions 6, 7). */
 import { FIELD_PAIRS, type PlatformName } from '../../contract/platforms.ts'
 import { parseTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { shortened } from '../../text/shortened.ts'
 import { type FieldRules, fieldNames, MASK, parseField, requiredFields, secretFields, shownField } from './platform-field.ts'
 import type { FieldValue } from './target.ts'
@@ -41,7 +42,8 @@ export function changePlatforms(
     const platform = parseTargetId(id)?.platform
     if (platform === undefined) problems.push(`${shortened(id, MAX_SHOWN)}: expected ${TARGET_ID_RULE}`)
     else if (wanted === null) drafts.delete(id)
-    else if (!isMap(wanted)) problems.push(`${id}: expected an object with fields of ${platform}, or null, seen ${shownField(wanted)}`)
+    else if (!isJsonObject(wanted))
+      problems.push(`${id}: expected an object with fields of ${platform}, or null, seen ${shownField(wanted)}`)
     else {
       const draft = drafts.get(id) ?? draftOf({ enabled: true, fields: {}, secrets: {} })
       problems.push(...applyFields(draft, platform, wanted, rules).map(problem => `${id}.${problem}`))
@@ -123,8 +125,4 @@ function applySecret({ sealed, fresh }: Draft, field: string, value: unknown, ru
   if (!parsed.ok) return `expected ${parsed.expected}, seen something else`
   fresh.set(field, String(parsed.value))
   return undefined
-}
-
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

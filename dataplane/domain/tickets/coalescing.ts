@@ -16,48 +16,79 @@ const MAX_NEWS = 20
  * `ticketStatus`: of the ticket on the platform, undefined without one.
  */
 export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatus | undefined): readonly OutboxRow[] {
-  const result = rows.map((row, at) =>
+  const draft = createDraft(withoutOldRecipients(rows))
+  suppressAroundLastTurn(draft, ticketStatus)
+  suppressBehindOpening(draft)
+  joinUpdates(draft)
+  return draft.rows
+}
+
+function withoutOldRecipients(rows: readonly OutboxRow[]): readonly OutboxRow[] {
+  return rows.map((row, at) =>
     row.unreached !== undefined && row.isUnderWay !== true && rows.slice(at + 1).some(isUnsettled) ? withoutUnreached(row) : row,
   )
-  const drop = (at: number, reason: string) => {
-    const row = result[at]!
-    if (isUnsettled(row) && isFresh(row)) result[at] = supersede(row, reason)
+}
+
+/** The rows as they become; places are those in the list. */
+interface Draft {
+  readonly rows: OutboxRow[]
+  /** Places of the rows that wait, of one event or of all. */
+  waiting(event?: TicketEvent): readonly number[]
+  /** Suppresses the row, unless something of it may have arrived. */
+  drop(at: number, reason: string): void
+}
+
+function createDraft(before: readonly OutboxRow[]): Draft {
+  const rows = [...before]
+  return {
+    rows,
+    waiting: event => rows.flatMap((row, at) => (isUnsettled(row) && (event === undefined || row.event === event) ? [at] : [])),
+    drop(at, reason) {
+      const row = rows[at]!
+      if (isUnsettled(row) && isFresh(row)) rows[at] = supersede(row, reason)
+    },
   }
-  const waiting = (event?: TicketEvent) =>
-    result.flatMap((row, at) => (isUnsettled(row) && (event === undefined || row.event === event) ? [at] : []))
+}
 
-  const last = waiting().findLast(at => result[at]!.event === 'resolve' || result[at]!.event === 'reopen')
-  if (last !== undefined) {
-    const { event } = result[last]!
-    const isUntold = ticketStatus === undefined
-    // Without a ticket, a reopening asks for no more than the opening that still waits.
-    const openings = waiting('open').filter(at => at < last)
-    const isTold = !isUntold || (event === 'reopen' ? openings.length > 0 : openings.some(at => !isFresh(result[at]!)))
-    const isSpoken = ({ event: what, change }: OutboxRow) => what === 'comment' && change !== undefined
-    for (const at of waiting().filter(each => each < last))
-      if (!(isUntold && event === 'reopen' && result[at]!.event === 'open') && !(isTold && isSpoken(result[at]!)))
-        drop(at, `${event} came after it`)
-    const isOpening = waiting('open').some(at => at < last)
-    const before = waiting().some(at => at < last && result[at]!.event !== 'comment') ? undefined : ticketStatus
-    if (isUntold && event === 'resolve' && !isOpening) drop(last, 'it was over before it was told')
-    else if (isUntold && event === 'reopen' && isOpening) drop(last, 'it goes out with open')
-    else if (before !== undefined && before === STATUS_AFTER[event]) drop(last, `the ticket is ${before} already`)
-  }
+/** A last `resolve` or `reopen` makes rows before it needless, and is needless itself where it says nothing new. */
+function suppressAroundLastTurn({ rows, waiting, drop }: Draft, ticketStatus: IncidentStatus | undefined): void {
+  const last = waiting().findLast(at => rows[at]!.event === 'resolve' || rows[at]!.event === 'reopen')
+  if (last === undefined) return
+  const { event } = rows[last]!
+  const isUntold = ticketStatus === undefined
+  // Without a ticket, a reopening asks for no more than the opening that still waits.
+  const openings = waiting('open').filter(at => at < last)
+  const isTold = !isUntold || (event === 'reopen' ? openings.length > 0 : openings.some(at => !isFresh(rows[at]!)))
+  const staysBefore = (row: OutboxRow) => (isUntold && event === 'reopen' && row.event === 'open') || (isTold && isSpoken(row))
+  for (const at of waiting().filter(each => each < last)) if (!staysBefore(rows[at]!)) drop(at, `${event} came after it`)
+  const isOpening = waiting('open').some(at => at < last)
+  const before = waiting().some(at => at < last && rows[at]!.event !== 'comment') ? undefined : ticketStatus
+  if (isUntold && event === 'resolve' && !isOpening) drop(last, 'it was over before it was told')
+  else if (isUntold && event === 'reopen' && isOpening) drop(last, 'it goes out with open')
+  else if (before !== undefined && before === STATUS_AFTER[event]) drop(last, `the ticket is ${before} already`)
+}
 
-  const opening = waiting('open')[0]
-  if (opening !== undefined && isFresh(result[opening]!))
-    for (const at of [...waiting('update'), ...waiting('comment').filter(each => result[each]!.change === undefined)])
-      if (at > opening) drop(at, 'it goes out with open')
+function suppressBehindOpening({ rows, waiting, drop }: Draft): void {
+  const [opening] = waiting('open')
+  if (opening === undefined || !isFresh(rows[opening]!)) return
+  const needless = [...waiting('update'), ...waiting('comment').filter(at => !isSpoken(rows[at]!))]
+  for (const at of needless) if (at > opening) drop(at, 'it goes out with open')
+}
 
+function joinUpdates({ rows, waiting, drop }: Draft): void {
   const left = waiting()
   for (const [i, at] of left.entries()) {
     const next = left[i + 1]
-    if (next === undefined || result[at]!.event !== 'update' || result[next]!.event !== 'update') continue
-    if (!isFresh(result[at]!)) continue
-    result[next] = { ...result[next]!, news: [...new Set([...result[at]!.news, ...result[next]!.news])].slice(-MAX_NEWS) }
+    if (next === undefined || rows[at]!.event !== 'update' || rows[next]!.event !== 'update') continue
+    if (!isFresh(rows[at]!)) continue
+    rows[next] = { ...rows[next]!, news: [...new Set([...rows[at]!.news, ...rows[next]!.news])].slice(-MAX_NEWS) }
     drop(at, 'it goes out with a later update')
   }
-  return result
+}
+
+/** Words of a person. */
+function isSpoken({ event, change }: OutboxRow): boolean {
+  return event === 'comment' && change !== undefined
 }
 
 /** Nothing of it can have arrived. */

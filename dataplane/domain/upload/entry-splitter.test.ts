@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { rounds } from '../../testing/rounds.ts'
-import { createEntrySplitter } from './entry-splitter.ts'
+import { EntrySplitter } from './entry-splitter.ts'
 
 /** Entries as `[line, text]`, or `[line, 'problem: …']`. */
 function split(
@@ -11,7 +11,7 @@ function split(
   maxEntryBytes?: number,
 ): readonly (readonly [number, string])[] {
   const bytes = Buffer.from(file)
-  const splitter = createEntrySplitter(maxEntryBytes)
+  const splitter = new EntrySplitter(maxEntryBytes)
   const ends = [...chunkEnds.filter(end => end <= bytes.length).sort((a, b) => a - b), bytes.length]
   let from = 0
   const entries = ends.flatMap(end => {

@@ -1,8 +1,6 @@
-/**
- * Splits an uploaded file into its entries as its bytes come: a JSON array, NDJSON, or objects that go over several lines. Holds one entry at a time.
- * Looks at quotes and brackets alone, so that an entry that is no JSON does not hide its neighbours.
- */
+/** Splits an uploaded file into its entries as its bytes come: a JSON array, NDJSON, or objects that go over several lines. Holds one entry at a time. */
 import { CLOSE_LIST, NOWHERE, OPEN_LIST, OPEN_OBJECT, SPACE } from '../../json/bytes.ts'
+import { EntryEnd, type EntryKind } from './entry-end.ts'
 
 /** `line` is that of the file in NDJSON, else the number of the entry; both count from 1. */
 export type UploadEntry =
@@ -10,16 +8,8 @@ export type UploadEntry =
   /** An entry that is none. */
   | { readonly line: number; readonly problem: string }
 
-/** Which entries come out does not depend on where the chunks end. */
-export interface EntrySplitter {
-  /** The entries that end in this chunk. */
-  push(chunk: Uint8Array): readonly UploadEntry[]
-  /** The entries left at the end of the file. */
-  end(): readonly UploadEntry[]
-}
-
 /** A larger one would be refused as a record: the bus takes messages of 900 KiB. */
-export const MAX_ENTRY_BYTES = 1024 * 1024
+const MAX_ENTRY_BYTES = 1024 * 1024
 
 const LINE_FEED = 0x0a
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
@@ -38,160 +28,164 @@ type Mode =
   | 'behind list'
   | 'ended'
 
-/** Takes the bytes from `from` on, and returns how far it came. */
-type Step = (chunk: Uint8Array, from: number) => number
+/** Which entries come out does not depend on where the chunks end. */
+export class EntrySplitter {
+  readonly #maxEntryBytes: number
+  #mode: Mode = 'start'
+  #line = 1
+  readonly #end = new EntryEnd()
+  /** The bytes of the entry, as far as they came. */
+  #held: Uint8Array[] = []
+  #heldBytes = 0
+  /** Bytes of the mark at the start of the file. */
+  #markBytes = 0
+  #isBehindComma = false
+  #found: UploadEntry[] = []
 
-export function createEntrySplitter(maxEntryBytes = MAX_ENTRY_BYTES): EntrySplitter {
-  let mode: Mode = 'start'
-  let line = 1
-  let depth = 0
-  let isInString = false
-  let isEscaped = false
-  let isBehindComma = false
-  let held: Uint8Array[] = []
-  let heldBytes = 0
-  let seenBytes = 0
-  let found: UploadEntry[] = []
-
-  const hold = (chunk: Uint8Array, from: number, to: number) => {
-    if (from === to) return
-    heldBytes += to - from
-    if (heldBytes <= maxEntryBytes) held.push(chunk.subarray(from, to))
-    else held = []
-  }
-  const refuse = (problem: string) => void found.push({ line, problem })
-  /** Gives what is held as an entry, whose number counts also when it is blank. */
-  const release = (): boolean => {
-    const sizeBytes = heldBytes
-    const bytes = held.length === 1 ? held[0]! : joined(held)
-    held = []
-    heldBytes = 0
-    depth = 0
-    isInString = false
-    isEscaped = false
-    if (sizeBytes > maxEntryBytes) refuse(`expected at most ${maxEntryBytes} bytes, seen ${sizeBytes}`)
-    else if (isBlank(bytes)) return false
-    else found.push({ line, bytes })
-    return true
+  constructor(maxEntryBytes = MAX_ENTRY_BYTES) {
+    this.#maxEntryBytes = maxEntryBytes
   }
 
-  /** Where the entry ends: before the line feed, the comma or bracket of the list, or behind the object's last bracket. `NOWHERE`: not in this chunk. */
-  const findEnd = (chunk: Uint8Array, from: number, kind: 'line' | 'element' | 'object'): number => {
-    for (let p = from; p < chunk.length; p++) {
-      const byte = chunk[p]!
-      if (byte === 0x0a && kind === 'line') return p
-      if (isEscaped) isEscaped = false
-      else if (isInString) {
-        if (byte === 0x22) isInString = false
-        else if (byte === 0x5c) isEscaped = true
-      } else if (byte === 0x22) isInString = true
-      else if (byte === 0x7b || byte === 0x5b) depth++
-      else if (depth === 0) {
-        if (kind === 'element' && (byte === 0x2c || byte === 0x5d)) return p
-      } else if (byte === 0x7d || byte === 0x5d) {
-        if (--depth === 0 && kind === 'object') return p + 1
+  /** The entries that end in this chunk. */
+  push(chunk: Uint8Array): readonly UploadEntry[] {
+    for (let p = 0; p < chunk.length; ) p = this.#steps[this.#mode](chunk, p)
+    return this.#takeFound()
+  }
+
+  /** The entries left at the end of the file. */
+  end(): readonly UploadEntry[] {
+    const isCut = this.#end.isOpen
+    if (this.#mode === 'in object' && isCut) this.#refuse('expected the end of the object, seen the end of the file')
+    else if (this.#mode === 'list' && isCut) this.#refuse('expected the end of the entry and of the list, seen the end of the file')
+    else {
+      const isEntry = this.#release()
+      if (this.#mode === 'list') {
+        if (isEntry) this.#line++
+        this.#refuse('expected "]", seen the end of the file')
       }
     }
-    return NOWHERE
+    this.#mode = 'ended'
+    return this.#takeFound()
   }
 
-  const takeLine = (chunk: Uint8Array, from: number, next: Mode): number => {
-    const end = chunk.indexOf(LINE_FEED, from)
-    hold(chunk, from, end < 0 ? chunk.length : end)
-    if (end < 0) return chunk.length
-    const isEntry = release()
-    if (next === 'lines' || isEntry) line++
-    mode = next
-    return end + 1
-  }
-
-  const steps: Readonly<Record<Mode, Step>> = {
-    start(chunk, from) {
-      const byte = chunk[from]!
-      if (byte === BYTE_ORDER_MARK[seenBytes]) seenBytes++
-      else if (byte === LINE_FEED) line++
-      else if (byte > SPACE) {
-        mode = byte === OPEN_LIST ? 'list' : byte === OPEN_OBJECT ? 'first line' : 'lines'
-        if (mode === 'list') line = 1
-        return mode === 'list' ? from + 1 : from
-      }
-      return from + 1
-    },
-    'first line'(chunk, from) {
-      const end = findEnd(chunk, from, 'line')
-      hold(chunk, from, end === NOWHERE ? chunk.length : end)
-      if (end === NOWHERE) return chunk.length
-      if (depth > 0 && !isInString) {
-        mode = 'in object'
-        line = 1
-        return end
-      }
-      mode = 'lines'
-      release()
-      line++
-      return end + 1
-    },
-    lines: (chunk, from) => takeLine(chunk, from, 'lines'),
-    'stray line': (chunk, from) => takeLine(chunk, from, 'between objects'),
-    'between objects'(chunk, from) {
-      const byte = chunk[from]!
-      if (byte <= SPACE) return from + 1
-      mode = byte === OPEN_OBJECT ? 'in object' : 'stray line'
-      return from
-    },
-    'in object'(chunk, from) {
-      const end = findEnd(chunk, from, 'object')
-      hold(chunk, from, end === NOWHERE ? chunk.length : end)
-      if (end === NOWHERE) return chunk.length
-      mode = 'between objects'
-      release()
-      line++
-      return end
-    },
-    list(chunk, from) {
-      const end = findEnd(chunk, from, 'element')
-      hold(chunk, from, end === NOWHERE ? chunk.length : end)
-      if (end === NOWHERE) return chunk.length
-      const isLast = chunk[end] === CLOSE_LIST
-      if (!release() && (!isLast || isBehindComma)) refuse('expected an object, seen nothing')
-      isBehindComma = true
-      line++
-      mode = isLast ? 'behind list' : 'list'
-      return end + 1
-    },
-    'behind list'(chunk, from) {
-      if (chunk[from]! <= SPACE) return from + 1
-      refuse('expected the end of the file after the list, seen more')
-      mode = 'ended'
-      return chunk.length
-    },
+  /** Each takes bytes from `from` on, and returns how far it came. */
+  readonly #steps: Readonly<Record<Mode, (chunk: Uint8Array, from: number) => number>> = {
+    start: (chunk, from) => this.#begin(chunk, from),
+    'first line': (chunk, from) => this.#takeFirstLine(chunk, from),
+    lines: (chunk, from) => this.#takeLine(chunk, from, 'lines'),
+    'stray line': (chunk, from) => this.#takeLine(chunk, from, 'between objects'),
+    'between objects': (chunk, from) => this.#findObject(chunk, from),
+    'in object': (chunk, from) => this.#takeObject(chunk, from),
+    list: (chunk, from) => this.#takeElement(chunk, from),
+    'behind list': (chunk, from) => this.#lookBehindList(chunk, from),
     ended: chunk => chunk.length,
   }
 
-  const given = (): readonly UploadEntry[] => {
-    const entries = found
-    found = []
-    return entries
+  #begin(chunk: Uint8Array, from: number): number {
+    const byte = chunk[from]!
+    if (byte === BYTE_ORDER_MARK[this.#markBytes]) this.#markBytes++
+    else if (byte === LINE_FEED) this.#line++
+    else if (byte > SPACE) {
+      this.#mode = byte === OPEN_LIST ? 'list' : byte === OPEN_OBJECT ? 'first line' : 'lines'
+      if (this.#mode !== 'list') return from
+      this.#line = 1
+    }
+    return from + 1
   }
-  return {
-    push(chunk) {
-      for (let p = 0; p < chunk.length; ) p = steps[mode](chunk, p)
-      return given()
-    },
-    end() {
-      const isCut = depth > 0 || isInString
-      if (mode === 'in object' && isCut) {
-        refuse('expected the end of the object, seen the end of the file')
-      } else if (mode === 'list') {
-        if (isCut) refuse('expected the end of the entry and of the list, seen the end of the file')
-        else {
-          if (release()) line++
-          refuse('expected "]", seen the end of the file')
-        }
-      } else release()
-      mode = 'ended'
-      return given()
-    },
+
+  #takeFirstLine(chunk: Uint8Array, from: number): number {
+    const end = this.#holdEntry(chunk, from, 'line')
+    if (end === NOWHERE) return chunk.length
+    if (this.#end.mayGoOn) {
+      this.#mode = 'in object'
+      this.#line = 1
+      return end
+    }
+    this.#mode = 'lines'
+    this.#release()
+    this.#line++
+    return end + 1
+  }
+
+  #takeLine(chunk: Uint8Array, from: number, next: Mode): number {
+    const end = chunk.indexOf(LINE_FEED, from)
+    this.#hold(chunk, from, end < 0 ? chunk.length : end)
+    if (end < 0) return chunk.length
+    const isEntry = this.#release()
+    if (next === 'lines' || isEntry) this.#line++
+    this.#mode = next
+    return end + 1
+  }
+
+  #findObject(chunk: Uint8Array, from: number): number {
+    const byte = chunk[from]!
+    if (byte <= SPACE) return from + 1
+    this.#mode = byte === OPEN_OBJECT ? 'in object' : 'stray line'
+    return from
+  }
+
+  #takeObject(chunk: Uint8Array, from: number): number {
+    const end = this.#holdEntry(chunk, from, 'object')
+    if (end === NOWHERE) return chunk.length
+    this.#mode = 'between objects'
+    this.#release()
+    this.#line++
+    return end
+  }
+
+  #takeElement(chunk: Uint8Array, from: number): number {
+    const end = this.#holdEntry(chunk, from, 'element')
+    if (end === NOWHERE) return chunk.length
+    const isLast = chunk[end] === CLOSE_LIST
+    if (!this.#release() && (!isLast || this.#isBehindComma)) this.#refuse('expected an object, seen nothing')
+    this.#isBehindComma = true
+    this.#line++
+    this.#mode = isLast ? 'behind list' : 'list'
+    return end + 1
+  }
+
+  #lookBehindList(chunk: Uint8Array, from: number): number {
+    if (chunk[from]! <= SPACE) return from + 1
+    this.#refuse('expected the end of the file after the list, seen more')
+    this.#mode = 'ended'
+    return chunk.length
+  }
+
+  /** Holds the bytes up to the end of the entry, which it returns; all of them, and `NOWHERE`, where that is not in this chunk. */
+  #holdEntry(chunk: Uint8Array, from: number, kind: EntryKind): number {
+    const end = this.#end.find(chunk, from, kind)
+    this.#hold(chunk, from, end === NOWHERE ? chunk.length : end)
+    return end
+  }
+
+  #hold(chunk: Uint8Array, from: number, to: number): void {
+    if (from === to) return
+    this.#heldBytes += to - from
+    if (this.#heldBytes <= this.#maxEntryBytes) this.#held.push(chunk.subarray(from, to))
+    else this.#held = []
+  }
+
+  /** Gives what is held as an entry; false for blanks, which are none. */
+  #release(): boolean {
+    const sizeBytes = this.#heldBytes
+    const bytes = this.#held.length === 1 ? this.#held[0]! : joined(this.#held)
+    this.#held = []
+    this.#heldBytes = 0
+    this.#end.reset()
+    if (sizeBytes > this.#maxEntryBytes) this.#refuse(`expected at most ${this.#maxEntryBytes} bytes, seen ${sizeBytes}`)
+    else if (isBlank(bytes)) return false
+    else this.#found.push({ line: this.#line, bytes })
+    return true
+  }
+
+  #refuse(problem: string): void {
+    this.#found.push({ line: this.#line, problem })
+  }
+
+  #takeFound(): readonly UploadEntry[] {
+    const entries = this.#found
+    this.#found = []
+    return entries
   }
 }
 

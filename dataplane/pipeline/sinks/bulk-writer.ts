@@ -115,6 +115,8 @@ function newItem(operation: BulkOperation, position: number): Item {
   return { operation, position, folds: 0, missed: 0, isInDoubt: false, downReason: undefined }
 }
 
+type Done = Extract<BulkOutcome, { readonly status: 'done' }>
+
 /** The outcome of one request. */
 interface Progress {
   readonly settled: number
@@ -201,24 +203,40 @@ class Write {
     const { operations, itemAt: takenAt, left } = this.#take(this.#first === undefined ? size : ALL)
     const { answer, wasSentTwice } = await this.#bulk(operations, wantsVersions)
     const itemAt = wasSentTwice ? (at: number): Item => ({ ...takenAt(at), isInDoubt: true }) : takenAt
-    const hasDoubts = wantsVersions || wasSentTwice
-    const outcomes = typeof answer === 'string' ? undefined : answer
     const before = { created: this.#created, errors: this.#errors }
-    const again: Item[] = []
-    let mustWait = false
-    let isTooMuch = answer === 'unanswered'
-    let isBusy = answer === 'busy'
+    const outcomes = typeof answer === 'string' ? undefined : answer
+    const { again, ...progress } = this.#takeOutcomes(operations, itemAt, outcomes, wantsVersions || wasSentTwice)
+    const { outages } = this.#deps
+    const kept = outages === undefined ? again : await this.#keepWorking(again, outages)
+    this.#again = [...kept, ...left]
+    this.#deps.onProgress?.({ created: this.#created - before.created, errors: this.#errors - before.errors })
+    return {
+      settled: operations.length - kept.length,
+      mustWait: progress.mustWait,
+      isTooMuch: progress.isTooMuch || answer === 'unanswered',
+      isBusy: progress.isBusy || answer === 'busy',
+    }
+  }
+
+  /** Settles what is done; `again` holds the items that are to be tried again. Without outcomes that is each of them. */
+  #takeOutcomes(
+    operations: readonly BulkOperation[],
+    itemAt: (at: number) => Item,
+    outcomes: readonly BulkOutcome[] | undefined,
+    hasDoubts: boolean,
+  ): Omit<Progress, 'settled'> & { readonly again: readonly Item[] } {
     const { outages } = this.#deps
     const watched = outages?.isAny === true ? outages : undefined
+    const again: Item[] = []
+    let mustWait = false
+    let isTooMuch = false
+    let isBusy = false
     for (let at = 0; at < operations.length; at++) {
       const outcome = outcomes?.[at]
       if (watched !== undefined && outcome !== undefined && outcome.status !== 'retry')
         watched.took(operations[at]!.index, itemAt(at).downReason !== undefined)
       if (outcome?.status === 'done') {
-        const { action, id, upsert } = operations[at]!
-        const isInDoubt = hasDoubts && itemAt(at).isInDoubt
-        if (outcome.created && action === 'create' && !isInDoubt) this.#created++
-        else if (outcome.created || (isInDoubt && outcome.version === 1 && upsert !== undefined)) this.#countOnce(id)
+        this.#countDone(operations[at]!, outcome, hasDoubts && itemAt(at).isInDoubt)
         continue
       }
       const item = itemAt(at)
@@ -229,10 +247,12 @@ class Write {
       if (outcome.isBusy === true) isBusy = true
       else if (outcome.isTooMuch === true) isTooMuch = true
     }
-    const kept = outages === undefined ? again : await this.#keepWorking(again, outages)
-    this.#again = [...kept, ...left]
-    this.#deps.onProgress?.({ created: this.#created - before.created, errors: this.#errors - before.errors })
-    return { settled: operations.length - kept.length, mustWait, isTooMuch, isBusy }
+    return { again, mustWait, isTooMuch, isBusy }
+  }
+
+  #countDone({ action, id, upsert }: BulkOperation, { created, version }: Done, isInDoubt: boolean): void {
+    if (created && action === 'create' && !isInDoubt) this.#created++
+    else if (created || (isInDoubt && version === 1 && upsert !== undefined)) this.#countOnce(id)
   }
 
   /** Refuses the items whose index is given up; the others are to be tried again. */
@@ -298,7 +318,7 @@ class Write {
   }
 
   /** The item as it is to be tried again; undefined once it is settled. */
-  #settle(item: Item, outcome: Exclude<BulkOutcome, { status: 'done' }>): Item | undefined {
+  #settle(item: Item, outcome: Exclude<BulkOutcome, Done>): Item | undefined {
     if (outcome.status === 'exists') {
       if (item.isInDoubt) this.#countOnce(item.operation.id)
       return undefined

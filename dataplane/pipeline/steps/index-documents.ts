@@ -1,7 +1,6 @@
 /** Builds the documents of the daily indices: logs, and the flags of anomalies on them. */
 import { LOGS_PREFIX } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
-import { CustomKeys } from '../../domain/documents/custom-keys.ts'
 import {
   type AnomalyFlags,
   buildDocument,
@@ -10,37 +9,21 @@ import {
   NO_ANOMALY,
   placeAttributes,
 } from '../../domain/documents/document.ts'
-import { fieldPaths } from '../../domain/documents/field-paths.ts'
 import { splitMembers } from '../../json/text-members.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'
 import { allocateBytes } from '../byte-slab.ts'
-import {
-  asBuffer,
-  DOCUMENT_ID_AT,
-  DOCUMENT_ID_END,
-  decodeFlatRecord,
-  HEAD_LENGTH,
-  LAYOUT_HEADER,
-  parseLayout,
-  readHead,
-  startsWithDay,
-} from '../flat-record-layout.ts'
-import { FlatRow } from '../flat-row.ts'
+import { asBuffer, DOCUMENT_ID_AT, DOCUMENT_ID_END, decodeFlatRecord } from '../flat-record-layout.ts'
+import type { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
+import { documentSize, flagBytes, idOf, type LaidOut, laidOut, tailStartOf, writeOwnFields, writeTail } from './document-bytes.ts'
+import { type DocumentHome, DocumentHomes, type Home } from './document-homes.ts'
 import { KnownTails } from './known-tails.ts'
 
 export interface LogDocument {
   readonly tenant: string
   /** Into the daily index. */
   readonly operation: BulkOperation
-}
-
-/** Where a document goes: one object for all documents that follow each other there. */
-export interface DocumentHome {
-  readonly tenant: string
-  /** The daily index. */
-  readonly index: string
 }
 
 /** Takes documents one by one, written into its memory. */
@@ -71,86 +54,24 @@ export interface DocumentBuilder {
 const UNREADABLE_RECORD = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
 const UNREADABLE_EVENT = { kind: 'deadLetter', reason: 'anomaly event: not JSON, or a field or its flat record is missing' } as const
 
-/** Key sets remembered as admitted, of all homes together. */
-const MAX_ADMITTED_SETS = 20_000
-
-/** Tenants and days whose documents are known to be alike; records name few at a time. */
-const MAX_HOMES = 1_000
-
 interface BuiltDocument extends DocumentHome {
   readonly id: string
   readonly body: Uint8Array | string
 }
 
-interface Home extends DocumentHome {
-  readonly day: string
-  /** Sets of custom keys that are admitted whole. */
-  readonly keySets: Set<string>
-}
-
 /**
- * Builds the documents of the search store; remembers which custom keys each tenant has in each daily index (Decisions 4). `allocate` gives the
- * memory of each document.
+ * Builds the documents of the search store. `allocate` gives the memory of each.
  */
 export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = allocateBytes): DocumentBuilder {
-  const customKeys = new CustomKeys()
-  const homes = new Map<string, Home>()
-  let admittedSets = 0
-  /** Records that follow each other mostly have one key and one day. */
-  let lastKey = ''
-  let lastHome: Home | undefined
+  const homes = new DocumentHomes()
   /** Where the attributes of a record stand in its document, by day and tenant, where some key is not admitted. */
   const placed = new KnownTails()
   /** Folded forms of documents that the search store refused, by index: it would refuse the same values again. */
   const folded = new KnownTails()
 
-  /** Undefined when the record starts otherwise than flat records do. */
-  const homeOf = (key: string, { bytes, start, known }: LaidOut): Home | undefined => {
-    if (key === lastKey && lastHome !== undefined && startsWithDay(bytes, start, lastHome.day, known !== undefined)) return lastHome
-    const head = readHead(key, bytes, start)
-    if (head === undefined) return undefined
-    const { day, tenant } = head
-    const id = `${day}/${tenant}`
-    lastKey = key
-    lastHome = homes.get(id)
-    if (lastHome !== undefined) return lastHome
-    if (homes.size >= MAX_HOMES) {
-      forgetSets()
-      homes.clear()
-    }
-    lastHome = { day, tenant, index: LOGS_PREFIX + day, keySets: new Set() }
-    homes.set(id, lastHome)
-    return lastHome
-  }
-
-  const forgetSets = () => {
-    for (const { keySets } of homes.values()) keySets.clear()
-    admittedSets = 0
-  }
-
-  /** Key sets were admitted, and attributes placed, without the new name. */
-  const learn = (index: string, reason: string) => {
-    if (!customKeys.learn(index.slice(LOGS_PREFIX.length), reason)) return
-    forgetSets()
-    placed.clear()
-  }
-
-  const admitAll = ({ tenant, day, keySets }: Home, { bytes, start, layout }: LaidOut): boolean => {
-    const { attributesStart, topLevelEnd, keySet } = layout
-    if (topLevelEnd === attributesStart) return true
-    const members = splitMembers(`{${bytes.toString('utf8', start + attributesStart, start + topLevelEnd)}}`)
-    for (const [key, json] of members) for (const path of fieldPaths(key, json)) if (!customKeys.admit(tenant, day, path)) return false
-    if (keySet !== '') {
-      if (admittedSets >= MAX_ADMITTED_SETS) forgetSets()
-      keySets.add(keySet)
-      admittedSets++
-    }
-    return true
-  }
-
   const build = (input: StepInput, flags: AnomalyFlags): BuiltDocument | undefined => {
     const record = laidOut(input)
-    const home = record && homeOf(input.key, record)
+    const home = record && homes.of(input.key, record)
     if (record === undefined || home === undefined) return buildFromJson(input.value, flags)
     const { tenant, index } = home
     const flagMembers = flagBytes(flags)
@@ -175,8 +96,8 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     const attributes = bytes.subarray(start + layout.attributesStart, end - 2)
     const scope = `${day}/${tenant}`
     const known = placed.find(scope, attributes)
-    if (known !== undefined || admitAll(home, record)) return known
-    const tail = Buffer.from(documentTail(placeAttributes(splitMembers(`{${attributes}}`), path => customKeys.admit(tenant, day, path))))
+    if (known !== undefined || homes.admitAll(home, record)) return known
+    const tail = Buffer.from(documentTail(placeAttributes(splitMembers(`{${attributes}}`), path => homes.admit(tenant, day, path))))
     placed.remember(scope, attributes, tail)
     return tail
   }
@@ -186,7 +107,7 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     if (decoded === undefined) return undefined
     const { canonical, attributes } = decoded
     const { document_id: id, index_day: day, tenant_id: tenant } = canonical
-    const placed = placeAttributes(attributes, path => customKeys.admit(tenant, day, path))
+    const placed = placeAttributes(attributes, path => homes.admit(tenant, day, path))
     return { tenant, index: LOGS_PREFIX + day, id, body: buildDocument(canonical, placed, flags) }
   }
 
@@ -208,7 +129,7 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       return { kind: 'emit', value: { tenant, operation: { action: 'create', index, id, body, idTellsTime: true } } }
     },
     pack(row, flags, packer) {
-      const home = homeOf(row.key, row)
+      const home = homes.of(row.key, row)
       if (home === undefined) return undefined
       const { bytes } = packer
       const flagMembers = flagBytes(flags)
@@ -235,7 +156,8 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       return { kind: 'emit', value: { tenant, operation } }
     },
     fold({ upsert, ...operation }, reason = '') {
-      learn(operation.index, reason)
+      // Attributes were placed without the new name.
+      if (homes.learn(operation.index, reason)) placed.clear()
       if (operation.action === 'update') return { ...operation, ...(upsert !== undefined && { upsert: foldBody(operation.index, upsert) }) }
       return { ...operation, body: foldBody(operation.index, operation.body) }
     },
@@ -246,84 +168,3 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
 export function flagsOf({ anomaly_score, score }: Pick<Anomaly, 'anomaly_score' | 'score'>): AnomalyFlags {
   return { anomaly_score: anomaly_score ?? 0, rule_score: score, is_anomaly: true }
 }
-
-const LAST_OWN_FIELD = ',"is_anomaly":'
-
-/** Behind the pipeline's own fields, the last of which these texts can stand for nowhere else: in a string their quotes would be escaped. */
-function tailStartOf(document: Buffer): number {
-  const at = document.indexOf(LAST_OWN_FIELD) + LAST_OWN_FIELD.length
-  return at + (document[at] === LETTER_T ? 'true' : 'false').length
-}
-
-/** A flat record within bytes, as a row is one. */
-type LaidOut = Pick<FlatRow, 'bytes' | 'start' | 'end' | 'layout' | 'known'>
-
-/** Undefined when the record says nothing of its layout, or something wrong. */
-function laidOut(input: StepInput): LaidOut | undefined {
-  if (input instanceof FlatRow) return input
-  const bytes = asBuffer(input.value)
-  const layout = parseLayout(input.headers[LAYOUT_HEADER], bytes)
-  return layout && { bytes, start: 0, end: bytes.length, layout, known: undefined }
-}
-
-const idOf = ({ bytes, start }: LaidOut) => bytes.toString('latin1', start + DOCUMENT_ID_AT, start + DOCUMENT_ID_END)
-
-const ATTRIBUTES_OPEN = Buffer.from(',"attributes":{')
-
-function flagBytes(flags: AnomalyFlags): Uint8Array {
-  return flags.is_anomaly ? Buffer.from(`,${JSON.stringify(flags).slice(1, -1)}`) : NO_ANOMALY_MEMBERS
-}
-
-/** The place of the attributes that stay under `attributes`, from the start of the record. */
-function foldedStart({ bytes, start, layout: { attributesStart, topLevelEnd } }: LaidOut): number {
-  return topLevelEnd > attributesStart && bytes[start + topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
-}
-
-function documentSize(record: LaidOut, flagMembers: Uint8Array, tail: Buffer | undefined): number {
-  const { start, end, layout } = record
-  const { canonicalEnd, attributesStart, topLevelEnd } = layout
-  const ownBytes = TIMESTAMP_OPEN.length + (canonicalEnd - HEAD_LENGTH) + flagMembers.length
-  if (tail !== undefined) return ownBytes + tail.length
-  const topLevelBytes = topLevelEnd > attributesStart ? 1 + topLevelEnd - attributesStart : 0
-  const foldedBytes = end - 2 - start - foldedStart(record)
-  return ownBytes + topLevelBytes + (foldedBytes > 0 ? ATTRIBUTES_OPEN.length + foldedBytes + 1 : 0) + 1
-}
-
-/** Copies the pipeline's own fields from the record, with the flags behind them; the end. */
-function writeOwnFields({ bytes, start, layout }: LaidOut, flagMembers: Uint8Array, body: Buffer, from: number): number {
-  body.set(TIMESTAMP_OPEN, from)
-  let at = from + TIMESTAMP_OPEN.length
-  at += bytes.copy(body, at, start + HEAD_LENGTH, start + layout.canonicalEnd)
-  body.set(flagMembers, at)
-  return at + flagMembers.length
-}
-
-/**
- * Copies the attributes from the record, or the `tail` that stands for them; the end. With the own fields in front the document is that of
- * `buildDocument`, every custom key being admitted.
- */
-function writeTail(record: LaidOut, tail: Buffer | undefined, body: Buffer, from: number): number {
-  if (tail !== undefined) return from + tail.copy(body, from)
-  const { bytes, start, end, layout } = record
-  const { attributesStart, topLevelEnd } = layout
-  let at = from
-  if (topLevelEnd > attributesStart) {
-    body[at++] = COMMA
-    at += bytes.copy(body, at, start + attributesStart, start + topLevelEnd)
-  }
-  const folded = start + foldedStart(record)
-  if (end - 2 > folded) {
-    body.set(ATTRIBUTES_OPEN, at)
-    at += ATTRIBUTES_OPEN.length
-    at += bytes.copy(body, at, folded, end - 2)
-    body[at++] = CLOSE_BRACE
-  }
-  body[at++] = CLOSE_BRACE
-  return at
-}
-
-const TIMESTAMP_OPEN = Buffer.from('{"timestamp":')
-const NO_ANOMALY_MEMBERS = Buffer.from(',"anomaly_score":0,"is_anomaly":false')
-const COMMA = 44
-const LETTER_T = 116
-const CLOSE_BRACE = 125

@@ -2,7 +2,7 @@
 import { unpackPerhapsGzip } from '../../compression/perhaps-gzip.ts'
 
 /** A longer line cannot be one request: collectors refuse it (Decisions 2, `MAX_REQUEST_BYTES`). */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024
+const MAX_LINE_BYTES = 64 * 1024 * 1024
 
 export interface LogLine {
   /** Counted from 1. */

@@ -2,11 +2,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
 import { documents, FIRST_MS, type Json, LOG_MAPPINGS } from '../testing/arbitrary-search.ts'
+import { BOTH_ENGINES, fillBoth, searchIn } from '../testing/both-engines.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 
 const MINUTE_MS = 60_000
-/** One in the log engine, one in the document tables. */
-const INDICES = ['service-logs-2026.11.21', 'events']
 
 /** Some hundred documents, the same in every run. */
 const SAMPLE: readonly Json[] = fc.sample(documents, { numRuns: 12, seed: 7 }).flat()
@@ -25,10 +24,7 @@ describe('aggregations', () => {
   let store: TestStore
   before(async () => {
     store = await startTestStore()
-    for (const index of INDICES) {
-      await store.client.indices.create({ index, body: { mappings: LOG_MAPPINGS } as never })
-      await store.client.bulk({ body: SAMPLE.flatMap((document, at) => [{ index: { _index: index, _id: `d${at}` } }, document]) as never })
-    }
+    await fillBoth(store, LOG_MAPPINGS, SAMPLE)
   })
   after(async () => {
     expect(store.logged).to.deep.equal([])
@@ -36,12 +32,10 @@ describe('aggregations', () => {
   })
 
   async function aggregate(index: string, aggs: object, query?: object) {
-    const answer = await store.request('POST', `/${index}/_search`, { size: 0, aggs, ...(query && { query }) })
-    expect(answer.status, answer.text).to.equal(200)
-    return answer.body.aggregations
+    return (await searchIn(store, index, { size: 0, aggs, ...(query && { query }) })).aggregations
   }
 
-  for (const index of INDICES)
+  for (const index of BOTH_ENGINES)
     describe(`on ${index}`, () => {
       it('terms: those of no match too, with min_doc_count 0', async () => {
         const services = [...new Set(SAMPLE.map(each => each['service'] as string))].sort()

@@ -11,7 +11,7 @@ import type { BucketOrder } from './spec.ts'
 
 export type Below = ReadonlyMap<string, Collector>
 
-export const NOTHING_BELOW: Below = new Map()
+const NOTHING_BELOW: Below = new Map()
 
 export const NO_BELOW = (): Below => NOTHING_BELOW
 

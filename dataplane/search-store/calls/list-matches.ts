@@ -22,7 +22,7 @@ export interface MatchBatch {
 }
 
 /** Documents of a piece. */
-export const MATCH_BATCH = 1000
+const MATCH_BATCH = 1000
 
 export async function listMatches(
   { index, parameters, body }: QueryCall,

@@ -1,16 +1,14 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { BOTH_ENGINES } from '../testing/both-engines.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
-
-/** One in the log engine, one in the document tables. */
-const INDICES = ['service-logs-2026.11.21', 'events']
 
 describe('dates in formats of their own', () => {
   let store: TestStore
   before(async () => {
     store = await startTestStore()
     const mappings = { properties: { day: { type: 'date', format: 'yyyy/MM/dd||epoch_second' }, nanos: { type: 'date_nanos' } } }
-    for (const index of INDICES) {
+    for (const index of BOTH_ENGINES) {
       await store.request('PUT', `/${index}`, { mappings })
       await store.request('PUT', `/${index}/_doc/1`, { day: '2026/11/20', slashed: '2026/11/20 10:00:00' })
       await store.request('PUT', `/${index}/_doc/2`, { day: 1_795_219_200 })
@@ -21,7 +19,7 @@ describe('dates in formats of their own', () => {
     await store.stop()
   })
 
-  for (const index of INDICES) {
+  for (const index of BOTH_ENGINES) {
     it(`are found, sorted and shown in them in ${index}`, async () => {
       const query = { range: { day: { gte: '2026/11/21' } } }
       const found = await store.request('POST', `/${index}/_search`, { query, docvalue_fields: ['day'], _source: false })

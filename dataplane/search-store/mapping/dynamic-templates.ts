@@ -4,7 +4,7 @@ import { objectOf } from './mapping-config.ts'
 import { regexPattern, simplePattern } from './name-patterns.ts'
 
 /** Kinds of JSON values that bring a new field. */
-export const DYNAMIC_KINDS = ['string', 'long', 'double', 'boolean', 'date', 'object'] as const
+const DYNAMIC_KINDS = ['string', 'long', 'double', 'boolean', 'date', 'object'] as const
 export type DynamicKind = (typeof DYNAMIC_KINDS)[number]
 
 /** Picks the mapping for a new field, as OpenSearch's JSON has it. */

@@ -29,7 +29,7 @@ export interface FieldResolver {
 export const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024
 
 /** Names of a document, of all its objects together: each is looked up in the mapping, in the same piece of work. A record of the bus has at most 37,000: an attribute takes 25 bytes there. */
-export const MAX_DOCUMENT_NAMES = 40_000
+const MAX_DOCUMENT_NAMES = 40_000
 /** Length of the shortest member, `"":0,`. */
 const MIN_MEMBER_BYTES = 5
 

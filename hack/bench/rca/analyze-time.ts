@@ -23,7 +23,7 @@ export interface AnalyzeLoad {
   readonly within: number
 }
 
-export const ANALYZE_LOADS: readonly AnalyzeLoad[] = [
+const ANALYZE_LOADS: readonly AnalyzeLoad[] = [
   { name: '50,000 records, 8,000 of them in the window', before: 42_000, within: 8_000 },
   { name: '180,000 records, 30,000 of them in the window', before: 150_000, within: 30_000 },
 ]

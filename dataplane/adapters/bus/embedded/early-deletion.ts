@@ -1,6 +1,6 @@
 /** Deletes segments that every group has read before their topic's retention ends: over the size cap, and where the disk is low. */
 import type { TopicConfig } from '../../../contract/topics.ts'
-import { isRecent } from '../../../limits/is-recent.ts'
+import { onceEvery } from '../../../limits/once-every.ts'
 import { BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
@@ -21,20 +21,23 @@ export interface EarlyDeletionDeps {
 
 const SAY_EVERY_MS = 3_600_000
 
-/** A message that segments go, which comes rarely: the bytes that it has still to tell, and when it came last. */
+/** A message that segments go, which comes rarely, with the bytes that it has still to tell. */
 interface Notice {
   bytes: number
-  saidMs: number
+  readonly mayCome: () => boolean
 }
 
 export class EarlyDeletion {
   readonly #deps: EarlyDeletionDeps
-  readonly #overCap: Notice = { bytes: 0, saidMs: Number.NEGATIVE_INFINITY }
-  readonly #diskLow: Notice = { bytes: 0, saidMs: Number.NEGATIVE_INFINITY }
+  readonly #overCap: Notice
+  readonly #diskLow: Notice
   #deletedBytes = 0
 
   constructor(deps: EarlyDeletionDeps) {
     this.#deps = deps
+    const notice = (): Notice => ({ bytes: 0, mayCome: onceEvery(SAY_EVERY_MS, () => deps.clock.nowMs()) })
+    this.#overCap = notice()
+    this.#diskLow = notice()
   }
 
   /** Since the start. */
@@ -119,11 +122,9 @@ export class EarlyDeletion {
   #note(notice: Notice, bytes: number, say: (bytes: number) => void): void {
     this.#deletedBytes += bytes
     notice.bytes += bytes
-    const nowMs = this.#deps.clock.nowMs()
-    if (isRecent(notice.saidMs, SAY_EVERY_MS, nowMs)) return
+    if (!notice.mayCome()) return
     say(notice.bytes)
     notice.bytes = 0
-    notice.saidMs = nowMs
   }
 
   /** Which group holds what, the most first. */

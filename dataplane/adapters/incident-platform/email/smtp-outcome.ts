@@ -21,22 +21,29 @@ export function outcomeOfSmtpError(error: unknown, { isStopping, isRest = false,
   if (error instanceof TargetRefused) return { kind: 'rejected', reason: `E-mail: ${error.message}`, isTargetBroken: true }
   if (error instanceof TargetUnreachable)
     return { kind: 'retryable', reason: `The mail server does not answer: ${error.message}`, ...(!isStopping && { isTargetDown: true }) }
-  const { message, code, command, responseCode } = readError(error)
+  const failure = readError(error)
+  const { message, code, responseCode } = failure
+  const isTooEarly = BEFORE_ANY_COMMAND.test(message)
   const refused = code === 'ESOCKET' ? (certificateProblem(message) ?? (SPEAKS_NO_TLS.test(message) ? NO_TLS : undefined)) : undefined
-  const words = refused ?? (BEFORE_ANY_COMMAND.test(message) ? NO_GREETING : message)
+  const words = refused ?? (isTooEarly ? NO_GREETING : message)
   const reason = cutText(oneLine(clean(`The mail server did not take the mail: ${words}`)), MAX_REASON)
   if (refused !== undefined) return { kind: 'rejected', reason, isTargetBroken: true }
-  // 4xx means "not now", 5xx "never": of this mail, or of every mail where greeting, log-in, encryption, sender or all recipients are refused.
-  const isOfMail = code !== undefined && OF_MAIL.has(code) && !NO_LOG_IN.has(responseCode ?? 0)
-  const isOfSettings = command !== undefined && ENVELOPE.has(command) && responseCode !== TOO_LARGE && !isRest
-  if (responseCode !== undefined && responseCode >= 500)
-    return { kind: 'rejected', reason, ...((!isOfMail || isOfSettings) && { isTargetBroken: true, untilChanged: true }) }
-  if (responseCode !== undefined && responseCode >= 400)
-    return { kind: 'retryable', reason, ...((!isOfMail || responseCode === CLOSING) && { isTargetDown: true }) }
+  if (responseCode !== undefined && responseCode >= 400) return outcomeOfReply({ ...failure, responseCode }, reason, isRest)
   if (code !== undefined && BROKEN.has(code)) return { kind: 'rejected', reason, isTargetBroken: true }
   if (code !== undefined && NEVER.has(code)) return { kind: 'rejected', reason }
-  const wasSent = !BEFORE_ANY_COMMAND.test(message)
-  return { kind: 'retryable', reason, ...(wasSent && { isAmbiguous: true }), ...(!isStopping && { isTargetDown: true }) }
+  return { kind: 'retryable', reason, ...(!isTooEarly && { isAmbiguous: true }), ...(!isStopping && { isTargetDown: true }) }
+}
+
+/** 4xx means "not now", 5xx "never": of this mail, or of every mail where greeting, log-in, encryption, sender or all recipients are refused. */
+function outcomeOfReply(
+  { code, command, responseCode }: SmtpError & { readonly responseCode: number },
+  reason: string,
+  isRest: boolean,
+): Failure {
+  const isOfMail = code !== undefined && OF_MAIL.has(code) && !NO_LOG_IN.has(responseCode)
+  if (responseCode < 500) return { kind: 'retryable', reason, ...((!isOfMail || responseCode === CLOSING) && { isTargetDown: true }) }
+  const isOfSettings = command !== undefined && ENVELOPE.has(command) && responseCode !== TOO_LARGE && !isRest
+  return { kind: 'rejected', reason, ...((!isOfMail || isOfSettings) && { isTargetBroken: true, untilChanged: true }) }
 }
 
 /** The server judged sender, recipients or content of one mail. */

@@ -8,7 +8,7 @@ export const MODES = ['records', 'patterns', 'trace', 'compare', 'live'] as cons
 export type Mode = (typeof MODES)[number]
 
 /** Parts of the open record. */
-export const RECORD_TABS = ['fields', 'surrounding', 'json'] as const
+const RECORD_TABS = ['fields', 'surrounding', 'json'] as const
 export type RecordTab = (typeof RECORD_TABS)[number]
 
 export const LOGS_STATE = {

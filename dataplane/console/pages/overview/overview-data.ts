@@ -9,7 +9,7 @@ const PATTERNS_COMPARED = 500
 const NEW_PATTERNS_READ = 40
 const NEW_PATTERNS_SHOWN = 8
 /** Time in which a new pattern must not have been seen before. */
-export const KNOWN_BEFORE_MS = 24 * 3_600_000
+const KNOWN_BEFORE_MS = 24 * 3_600_000
 const ERRORS: ReadonlySet<string> = new Set(['ERROR', 'FATAL'])
 
 const within = (window: TimeWindow, ...more: readonly object[]) => ({ bool: { filter: [timeFilter(window), ...more] } })

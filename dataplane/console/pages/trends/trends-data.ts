@@ -7,7 +7,7 @@ import { bucketMsFor, relativeRange, type TimeRange, type TimeWindow } from '../
 /** Where the URL says none: incidents are few, and an hour of them is no trend. */
 export const USUAL_RANGE: TimeRange = relativeRange('7d')!
 /** Services of the most incidents. */
-export const SERVICES_SHOWN = 20
+const SERVICES_SHOWN = 20
 /** Services whose number of incidents is compared with the time before. */
 const SERVICES_COMPARED = 1_000
 /** Bars of a service, at least. */

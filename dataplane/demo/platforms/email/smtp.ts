@@ -5,7 +5,7 @@ import { type HttpServer, type ListenConfig, listen } from '../../../http/server
 import type { RequestFault } from '../faults.ts'
 import { DEMO } from '../settings.ts'
 
-export const MAX_MAIL_BYTES = 1024 * 1024
+const MAX_MAIL_BYTES = 1024 * 1024
 const MAX_CLIENTS = 50
 const CLOSE_TIMEOUT_MS = 500
 
@@ -18,7 +18,7 @@ export interface SmtpDeps {
 }
 
 /** The commands that can meet a fault; `DATA` where the fault names none. */
-export const SMTP_COMMANDS = ['AUTH', 'MAIL', 'RCPT', 'DATA'] as const
+const SMTP_COMMANDS = ['AUTH', 'MAIL', 'RCPT', 'DATA'] as const
 type Command = (typeof SMTP_COMMANDS)[number]
 
 type Answer = (error?: Error | null) => void

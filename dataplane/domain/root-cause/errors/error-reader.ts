@@ -72,24 +72,36 @@ export function readErrors(
   const namedBy = createNamedBy(services, findHost)
   const killedBefore = createKilledBefore(all, kind => readOnce(kind).named, firstMs)
 
-  const read = (kind: Kind): ReadKind => {
-    const texts = textsOf(kind)
-    const isOfStore = kind.called.some(({ isStore }) => isStore)
-    const words = texts.map(text => readErrorWords(text, isOfStore))
-    const ofAttributes = mostOf(kind.called.map(each => findCalled(each, kind.service)))
+  /** The service that a kind complains of, by its attributes, and the system that its words name. */
+  const calledBy = (kind: Kind, words: readonly ErrorWords[]) => {
     const system = words.find(each => each.system !== undefined)?.system
-    const called =
-      ofAttributes ?? (system === undefined ? undefined : findCalled({ hosts: [], rpc: undefined, system, isStore: true }, kind.service))
-    const first = words.find(each => each.sense !== 'vague') ?? words[0]!
-    // Else the writer of a log line would choose the cause.
-    if (texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))) return { sense: first.sense, named: undefined }
+    const ofAttributes = mostOf(kind.called.map(each => findCalled(each, kind.service)))
+    const ofSystem = () =>
+      system === undefined ? undefined : findCalled({ hosts: [], rpc: undefined, system, isStore: true }, kind.service)
+    return { system, called: ofAttributes ?? ofSystem() }
+  }
+
+  /** An error that another service made: by what a client asked wrongly, or as one that is passed on. */
+  const readForeign = (kind: Kind, texts: readonly string[]): ReadKind | undefined => {
     const repeated = repeats.get(kind)
     if (texts.some(isFaultOfClient)) {
       const client = onlyRefused(kind.service)
       if (client !== undefined) return { sense: 'callee', named: client }
       if (repeated !== undefined && onlyRefused(repeated) === kind.service) return { sense: 'own', named: undefined }
     }
-    if (repeated !== undefined) return { sense: 'callee', named: repeated }
+    return repeated === undefined ? undefined : { sense: 'callee', named: repeated }
+  }
+
+  const read = (kind: Kind): ReadKind => {
+    const texts = textsOf(kind)
+    const isOfStore = kind.called.some(({ isStore }) => isStore)
+    const words = texts.map(text => readErrorWords(text, isOfStore))
+    const first = words.find(each => each.sense !== 'vague') ?? words[0]!
+    // Else the writer of a log line would choose the cause.
+    if (texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))) return { sense: first.sense, named: undefined }
+    const foreign = readForeign(kind, texts)
+    if (foreign !== undefined) return foreign
+    const { system, called } = calledBy(kind, words)
     const killed = () => (texts.some(tellsOomKill) ? killedBefore(kind) : undefined)
     const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined) ?? killed()
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
@@ -97,11 +109,11 @@ export function readErrors(
     if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
       return { sense: 'callee', named }
     const { unresolvedName } = first
+    if (named !== undefined) return { sense, named, unresolvedName }
     // The service that asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
     const isOfOthers =
       words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
-    if (named === undefined && isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
-    if (named !== undefined) return { sense, named, unresolvedName }
+    if (isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
     const isUnanswered =
       sense === 'callee' || words.some(each => each.refusesPeer) || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
     return {
@@ -109,7 +121,7 @@ export function readErrors(
       named,
       unresolvedName,
       isAnswered: first.isAnswered && sense === 'callee',
-      waits: first.isPoolEmpty ? 'connection' : first.isAnswered ? 'nothing' : isUnanswered ? 'answer' : 'nothing',
+      waits: first.isPoolEmpty ? 'connection' : first.isAnswered || !isUnanswered ? 'nothing' : 'answer',
     }
   }
 

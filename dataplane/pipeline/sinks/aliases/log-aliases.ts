@@ -1,6 +1,6 @@
 /** Makes the alias of each tenant on the daily indices of its logs (Decisions 8). */
 import { backOffMs } from '../../../limits/back-off.ts'
-import { isRecent } from '../../../limits/is-recent.ts'
+import { onceEvery } from '../../../limits/once-every.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import type { Log } from '../../../telemetry/log.ts'
@@ -40,14 +40,12 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
   let isWorking = false
   let isLookPlanned = false
   let isFailing = false
-  let warnedMs = Number.NEGATIVE_INFINITY
+  const mayWarn = onceEvery(WARN_EVERY_MS, () => clock.nowMs())
 
   const tellDelayed = () => {
     const delayed = aliases.countWaiting()
     if (delayed > 0) onDelayed?.(delayed)
-    const atMs = clock.nowMs()
-    if (isRecent(warnedMs, WARN_EVERY_MS, atMs)) return
-    warnedMs = atMs
+    if (!mayWarn()) return
     log.warn(
       { aliases: aliases.waiting, newTenantsAMinute: NEW_ALIASES_A_MINUTE },
       'new tenants beyond the limit: their aliases of logs wait',

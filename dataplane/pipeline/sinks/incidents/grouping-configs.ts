@@ -11,6 +11,7 @@ import {
 } from '../../../domain/incidents/anomaly-config.ts'
 import type { GroupingConfig } from '../../../domain/incidents/grouping.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
+import { onceEvery } from '../../../limits/once-every.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { DeclaredAnomaly } from '../../../ports/declared-ticketing.ts'
 import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable } from '../../../ports/search-store.ts'
@@ -38,7 +39,7 @@ const WARN_EVERY_MS = 60_000
 
 export function createGroupingConfigs({ store, clock, log, outages, declaredAnomaly }: GroupingConfigsDeps): GroupingConfigs {
   const known = new Map<string, { readonly atMs: number; readonly config: GroupingConfig }>()
-  let warnedMs = Number.NEGATIVE_INFINITY
+  const mayWarn = onceEvery(WARN_EVERY_MS, () => clock.nowMs())
 
   const load = async (tenants: readonly string[]) => {
     for (const [tenant, { minimumScore, lookbackWindow }] of await loadConfigs(store, tenants, declaredAnomaly?.())) {
@@ -52,8 +53,7 @@ export function createGroupingConfigs({ store, clock, log, outages, declaredAnom
     if (!(error instanceof SearchStoreUnavailable || error instanceof SearchStoreRefusal)) throw error
     const isBroken = async () => error instanceof SearchStoreRefusal || (await outages?.red([CONFIG_INDEX]))?.length === 1
     if (tenants.some(tenant => !known.has(tenant)) && !(await isBroken())) throw error
-    if (isRecent(warnedMs, WARN_EVERY_MS, clock.nowMs())) return
-    warnedMs = clock.nowMs()
+    if (!mayWarn()) return
     log.warn(
       { index: CONFIG_INDEX, error: error.message, tenants: tenants.length },
       'the configuration of tenants cannot be read: the last known one holds, else the defaults',

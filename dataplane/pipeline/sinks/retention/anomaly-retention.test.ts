@@ -1,19 +1,13 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { anomaliesIndex } from '../../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { startEmbeddedSearchStore } from '../../../testing/embedded-search-store.ts'
 import { createMemorySearchStore } from '../../../testing/memory-search-store.ts'
+import { ago, clock, signal, withStore } from '../testing/retention-store.ts'
 import { deleteExpiredAnomalies } from './anomaly-retention.ts'
 
-const NOW_MS = Date.UTC(2026, 10, 21, 12)
-const DAY_MS = 86_400_000
 const INDEX = anomaliesIndex('shop')
-
-const ago = (days: number) => new Date(NOW_MS - days * DAY_MS).toISOString()
-const clock = { nowMs: () => NOW_MS, sleep: async () => {} }
-const signal = new AbortController().signal
 
 const STORES = {
   'the store in memory': async () => ({ store: createMemorySearchStore() as SearchStore, stop: async () => {} }),
@@ -22,22 +16,13 @@ const STORES = {
 
 for (const [name, open] of Object.entries(STORES))
   describe(`retention of anomalies in ${name}`, () => {
-    const withStore = async (test: (store: SearchStore) => Promise<void>) => {
-      const { store, stop } = await open()
-      try {
-        await store.putIndexTemplate('service-anomalies', INDEX_TEMPLATES['service-anomalies']!)
-        await test(store)
-      } finally {
-        await stop()
-      }
-    }
     const add = (store: SearchStore, id: string, timestamp: string, indexed_at?: string, index = INDEX) =>
       store.put(index, id, { id, timestamp, ...(indexed_at !== undefined && { indexed_at }) })
     const idsIn = async (store: SearchStore, index = INDEX) =>
       (await store.search({ index, body: { size: 10, sort: [{ timestamp: 'asc' }] } })).hits.map(({ id }) => id)
 
     it('deletes those that happened longer ago, of every tenant', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         await add(store, 'old', ago(31))
         await add(store, 'young', ago(29))
         await add(store, 'other', ago(400), undefined, anomaliesIndex('other'))
@@ -48,7 +33,7 @@ for (const [name, open] of Object.entries(STORES))
       }))
 
     it('keeps those of records that came late for as long as the others', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         await add(store, 'late', ago(400), ago(29))
         await add(store, 'late-and-old', ago(400), ago(31))
         await deleteExpiredAnomalies({ store, clock, signal }, 30)
@@ -56,7 +41,7 @@ for (const [name, open] of Object.entries(STORES))
       }))
 
     it('goes in portions, also where many are of one moment', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         const documents = Array.from({ length: 1_200 }, (_, i) => ({ id: `a${i}`, timestamp: ago(i < 700 ? 40 : 35) }))
         await store.bulk(documents.map(each => ({ action: 'create', index: INDEX, id: each.id, body: JSON.stringify(each) })))
         await add(store, 'young', ago(1))
@@ -65,7 +50,7 @@ for (const [name, open] of Object.entries(STORES))
       }))
 
     it('an index that fails keeps none of the others', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         await add(store, 'old', ago(31))
         await add(store, 'kept', ago(31), undefined, anomaliesIndex('ill'))
         const ill = new Error('503')

@@ -6,32 +6,14 @@ import { auditEntryId, buildAuditEntry } from '../../../domain/incidents/audit-e
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { buildIncident, storeIncidents } from '../../../testing/incident-fixture.ts'
-import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
 import { writeAuditEntry } from '../incidents/audit-trail.ts'
 import { deleteOldIncidents } from '../retention/incident-retention.ts'
-
-const NOW_MS = Date.UTC(2026, 10, 21, 12)
-const DAY_MS = 86_400_000
-
-const ago = (days: number) => new Date(NOW_MS - days * DAY_MS).toISOString()
-const clock = { nowMs: () => NOW_MS, sleep: async () => {} }
-const signal = new AbortController().signal
-
-type OpenStore = () => Promise<{ readonly store: SearchStore; readonly stop: () => Promise<void> }>
+import { ago, clock, type OpenStore, signal, withStore } from './retention-store.ts'
 
 /** `open` gives a store without incidents and audit entries. */
 export function describeIncidentRetention(name: string, open: OpenStore): void {
   describe(`retention of incidents in ${name}`, function () {
     this.timeout(60_000)
-    const withStore = async (test: (store: SearchStore) => Promise<void>) => {
-      const { store, stop } = await open()
-      try {
-        await putIndexTemplates(store)
-        await test(store)
-      } finally {
-        await stop()
-      }
-    }
     const resolved = (id: string, days: number, more: Partial<Incident> = {}): Partial<Incident> => ({
       id,
       tenantId: 'shop',
@@ -51,7 +33,7 @@ export function describeIncidentRetention(name: string, open: OpenStore): void {
     }
 
     it('deletes those that were resolved longer ago, with their audit entries, of each tenant; what is open or was touched since stays', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         const incidents = [
           resolved('old', 366),
           resolved('old-of-bank', 366, { tenantId: 'bank' }),
@@ -72,7 +54,7 @@ export function describeIncidentRetention(name: string, open: OpenStore): void {
       }))
 
     it('goes in portions', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         const ids = Array.from({ length: 700 }, (_, i) => `i${String(i).padStart(3, '0')}`)
         const incidents = ids.map((id, i) => buildIncident(resolved(id, i < 600 ? 400 : 1)))
         const entries = ids

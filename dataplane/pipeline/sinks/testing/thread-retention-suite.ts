@@ -5,32 +5,15 @@ import { dispatchesIndex } from '../../../contract/indices.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { storeIncidents } from '../../../testing/incident-fixture.ts'
-import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
 import { deleteFinishedThreads } from '../retention/thread-retention.ts'
+import { ago, clock, type OpenStore, signal, withStore } from './retention-store.ts'
 
-const NOW_MS = Date.UTC(2026, 10, 21, 12)
-const DAY_MS = 86_400_000
 const INDEX = dispatchesIndex('shop')
-
-const ago = (days: number) => new Date(NOW_MS - days * DAY_MS).toISOString()
-const clock = { nowMs: () => NOW_MS, sleep: async () => {} }
-const signal = new AbortController().signal
-
-type OpenStore = () => Promise<{ readonly store: SearchStore; readonly stop: () => Promise<void> }>
 
 /** `open` gives a store without dispatches and incidents. */
 export function describeThreadRetention(name: string, open: OpenStore): void {
   describe(`retention of the outbox in ${name}`, function () {
     this.timeout(60_000)
-    const withStore = async (test: (store: SearchStore) => Promise<void>) => {
-      const { store, stop } = await open()
-      try {
-        await putIndexTemplates(store)
-        await test(store)
-      } finally {
-        await stop()
-      }
-    }
     const thread = (store: SearchStore, incidentId: string, updatedAt: string, state = 'settled') =>
       store.put(INDEX, `${incidentId}-slack`, { tenantId: 'shop', incidentId, platform: 'slack', state, updatedAt })
     const incident = (store: SearchStore, id: string, fields: Partial<Incident>) =>
@@ -42,7 +25,7 @@ export function describeThreadRetention(name: string, open: OpenStore): void {
     }
 
     it('deletes what is finished, of incidents that were resolved longer ago or are not there', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         const resolved = { status: 'resolved', resolvedAt: ago(31) } as const
         await incident(store, 'long-resolved', resolved)
         await incident(store, 'just-resolved', { status: 'resolved', resolvedAt: ago(29) })
@@ -58,7 +41,7 @@ export function describeThreadRetention(name: string, open: OpenStore): void {
       }))
 
     it('goes in portions, past threads that stay', () =>
-      withStore(async store => {
+      withStore(open, async store => {
         const incidents = Array.from({ length: 700 }, (_, i) => ({
           id: `i${i}`,
           status: i < 600 ? ('open' as const) : ('resolved' as const),

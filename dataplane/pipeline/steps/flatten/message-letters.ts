@@ -5,7 +5,7 @@ import type { PartPlace } from './message-parts.ts'
 /** Dead letters of one message that carry one part each; all further unreadable parts share one letter. */
 export const MAX_OWN_LETTERS = 100
 /** Bytes of these letters: each repeats the resource and the scope of its part. */
-export const MAX_OWN_LETTER_BYTES = 4_194_304
+const MAX_OWN_LETTER_BYTES = 4_194_304
 
 /** Unreadable parts that stand in the shared letter: where there are more, it is the whole message. */
 export const MAX_SHARED_PARTS = 10_000

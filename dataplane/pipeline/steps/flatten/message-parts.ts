@@ -1,6 +1,7 @@
 /** Goes through the resources, scopes and records of a message. */
-import { findHolderProblem, isFields, shown } from '../../../domain/records/otlp-problem.ts'
+import { findHolderProblem, shown } from '../../../domain/records/otlp-problem.ts'
 import { NOWHERE, OPEN_LIST, OPEN_OBJECT, skipSpace } from '../../../json/bytes.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { closeBrackets, parseRange, type Range, roughElements, roughEnd, roughMembers } from '../../../json/rough.ts'
 import type { InstrumentationScope, Resource } from '../../../otlp/payload.ts'
 
@@ -165,11 +166,11 @@ function countRecords(b: Buffer, { level, range }: PartPlace): number {
   const parsed = parseRange(b, range)
   const value = 'value' in parsed ? parsed.value : undefined
   if (level === 'scopeLogs') return recordsIn(value)
-  const scopeLogs = isFields(value) ? value['scopeLogs'] : undefined
+  const scopeLogs = isJsonObject(value) ? value['scopeLogs'] : undefined
   return Array.isArray(scopeLogs) ? scopeLogs.reduce<number>((sum, scopeLog) => sum + recordsIn(scopeLog), 0) : 0
 }
 
 function recordsIn(scopeLog: unknown): number {
-  const records = isFields(scopeLog) ? scopeLog['logRecords'] : undefined
+  const records = isJsonObject(scopeLog) ? scopeLog['logRecords'] : undefined
   return Array.isArray(records) ? records.length : 0
 }

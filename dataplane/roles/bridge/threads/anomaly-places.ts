@@ -4,6 +4,7 @@ import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
 import { busKey } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
+import { onceEvery } from '../../../limits/once-every.ts'
 import type { DeadLetters } from '../../../pipeline/dead-letters/dead-letter.ts'
 import { inAnyOrder } from '../../../pipeline/in-any-order.ts'
 import type { GroupingConfigs } from '../../../pipeline/sinks/incidents/grouping-configs.ts'
@@ -64,7 +65,7 @@ export function createAnomalyPlaces(
   const waiting = createWaitingAnomalies({ store, clock, signal, outages })
   let mayWait = true
   let lookedMs = Number.NEGATIVE_INFINITY
-  let warnedMs = Number.NEGATIVE_INFINITY
+  const mayWarn = onceEvery(WARN_EVERY_MS, () => clock.nowMs())
 
   /** Opens and folds incidents; tenants whose indices do not work are left out from now on, while the store itself works. */
   const handOver = async (anomalies: readonly Anomaly[]) => {
@@ -86,8 +87,7 @@ export function createAnomalyPlaces(
     if (anomalies.length === 0) return []
     mayWait = true
     count('anomaliesDelayed', anomalies.length)
-    if (!isRecent(warnedMs, WARN_EVERY_MS, clock.nowMs())) {
-      warnedMs = clock.nowMs()
+    if (mayWarn()) {
       const tenants = new Set(anomalies.map(({ tenant_id }) => tenant_id))
       log.warn(
         { anomalies: anomalies.length, tenants: tenants.size, tenant: anomalies[0]!.tenant_id },

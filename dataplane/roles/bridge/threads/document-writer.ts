@@ -8,14 +8,10 @@ import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Outcome } from '../../../pipeline/outcome.ts'
 import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/aliases/log-aliases.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
-import { type BulkResult, type BulkWriterDeps, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
+import { type BulkResult, type BulkWriterDeps, type FirstOutcomes, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
-import {
-  createDocumentBuilder,
-  type DocumentBuilder,
-  type DocumentHome,
-  type LogDocument,
-} from '../../../pipeline/steps/index-documents.ts'
+import type { DocumentHome } from '../../../pipeline/steps/document-homes.ts'
+import { createDocumentBuilder, type DocumentBuilder, type LogDocument } from '../../../pipeline/steps/index-documents.ts'
 import { type BulkOperation, type SearchStore, SearchStoreUnavailable } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { addLogFields, installIndexTemplates } from '../install-index-templates.ts'
@@ -83,42 +79,19 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
   }
   const writing: BulkWriterDeps = { store, clock, signal, fold, size, counted, onProgress, outages }
 
-  /** All documents lie in `bytes`. */
-  const build = <R>({ records, documentOf, giveUp }: DocumentBatch<R>, bytes: Buffer) => {
-    allocate = partsOf(bytes)
-    const operations: BulkOperation[] = []
-    /** Where each operation comes from. */
-    const origins: R[] = []
-    const tenants: string[] = []
-    for (const record of records) {
-      const outcome = documentOf(builder, record)
-      if (outcome?.kind === 'deadLetter') giveUp(record, outcome.reason)
-      if (outcome?.kind !== 'emit') continue
-      const { tenant, operation } = outcome.value
-      operations.push(operation)
-      origins.push(record)
-      tenants.push(tenant)
-    }
-    return { operations, origins, tenants }
-  }
-
-  const write = async <R extends { readonly value: Uint8Array }>(batch: DocumentBatch<R>): Promise<boolean> => {
+  /** `outcomes`: of an attempt at these documents that was made already. */
+  const write = async <R extends { readonly value: Uint8Array }>(batch: DocumentBatch<R>, outcomes?: FirstOutcomes): Promise<boolean> => {
     const bytes = memory.take(documentBytes(batch.records))
-    const { operations, origins, tenants } = build(batch, bytes)
-    const result = await writeBulk(operations, writing)
-    const isWhole = finish(result, operations, origins, tenants, batch.giveUp)
+    allocate = partsOf(bytes)
+    const built = build(batch, builder)
+    const result = await writeBulk(built.operations, writing, outcomes)
+    finish(result, built, batch)
     memory.giveBack(bytes)
-    return isWhole
+    return result.isMadeAtOnce
   }
 
-  /** Gives up what was refused, and notes the aliases of all else. True when each document was made as it is, at the first attempt. */
-  const finish = <R>(
-    result: BulkResult,
-    operations: readonly BulkOperation[],
-    origins: readonly R[],
-    tenants: readonly string[],
-    giveUp: DocumentBatch<R>['giveUp'],
-  ): boolean => {
+  /** Gives up what was refused, and notes the aliases of all else. */
+  const finish = <R>(result: BulkResult, { operations, origins, tenants }: Built<R>, { giveUp }: DocumentBatch<R>): void => {
     const refused = new Set<number>()
     for (const { item, reason } of result.refused) {
       refused.add(item)
@@ -129,7 +102,6 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
       const isNoted = i > 0 && tenants[i] === tenants[i - 1] && operations[i]!.index === operations[i - 1]!.index && !refused.has(i - 1)
       if (!isNoted && !refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
     }
-    return result.isMadeAtOnce
   }
 
   /** Undefined where the rows have to be written one object each. */
@@ -158,30 +130,23 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
     return true
   }
 
-  const writeRows = async (batch: RowBatch): Promise<boolean> => {
-    const { rows, flagsOf, giveUp } = batch
-    const asObjects = {
-      records: rows,
-      isHeavy: batch.isHeavy,
-      documentOf: (each: DocumentBuilder, row: FlatRow) => each.log(row, flagsOf(row)),
-      giveUp,
+  const sendPacked = async (bulkPacked: NonNullable<SearchStore['bulkPacked']>, bulk: PackedBulk) => {
+    try {
+      const { bytes, outcomes } = await bulkPacked(bulk)
+      memory.giveBack(Buffer.from(bytes))
+      return outcomes
+    } catch (error) {
+      if (error instanceof SearchStoreUnavailable) return 'unanswered'
+      throw error
     }
+  }
+
+  const writeRows = async (batch: RowBatch): Promise<boolean> => {
     const { bulkPacked } = store
     const packed = bulkPacked && pack(batch)
-    if (bulkPacked === undefined || packed === undefined) return write(asObjects)
-    const answer = await bulkPacked(packed.bulk).catch((error: unknown) => {
-      if (error instanceof SearchStoreUnavailable) return 'unanswered' as const
-      throw error
-    })
-    if (answer !== 'unanswered') memory.giveBack(Buffer.from(answer.bytes))
-    const outcomes = answer === 'unanswered' ? answer : answer.outcomes
-    if (outcomes === 'created') return allCreated(rows.length, packed.homes)
-    const bytes = memory.take(documentBytes(rows))
-    const { operations, origins, tenants } = build(asObjects, bytes)
-    const result = await writeBulk(operations, writing, outcomes)
-    const isWhole = finish(result, operations, origins, tenants, giveUp)
-    memory.giveBack(bytes)
-    return isWhole
+    if (bulkPacked === undefined || packed === undefined) return write(asDocuments(batch))
+    const outcomes = await sendPacked(bulkPacked, packed.bulk)
+    return outcomes === 'created' ? allCreated(batch.rows.length, packed.homes) : write(asDocuments(batch), outcomes)
   }
 
   return {
@@ -193,6 +158,35 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
     write: batch => (batch.isHeavy ? heavyWrites(() => write(batch)) : write(batch)),
     writeRows: batch => (batch.isHeavy ? heavyWrites(() => writeRows(batch)) : writeRows(batch)),
   }
+}
+
+/** The documents of a batch. */
+interface Built<R> {
+  readonly operations: readonly BulkOperation[]
+  /** Where each operation comes from. */
+  readonly origins: readonly R[]
+  readonly tenants: readonly string[]
+}
+
+/** Gives up records that have no document. */
+function build<R>({ records, documentOf, giveUp }: DocumentBatch<R>, builder: DocumentBuilder): Built<R> {
+  const operations: BulkOperation[] = []
+  const origins: R[] = []
+  const tenants: string[] = []
+  for (const record of records) {
+    const outcome = documentOf(builder, record)
+    if (outcome?.kind === 'deadLetter') giveUp(record, outcome.reason)
+    if (outcome?.kind !== 'emit') continue
+    const { tenant, operation } = outcome.value
+    operations.push(operation)
+    origins.push(record)
+    tenants.push(tenant)
+  }
+  return { operations, origins, tenants }
+}
+
+function asDocuments({ rows, isHeavy, flagsOf, giveUp }: RowBatch): DocumentBatch<FlatRow> {
+  return { records: rows, isHeavy, documentOf: (builder, row) => builder.log(row, flagsOf(row)), giveUp }
 }
 
 /** Aliases outlive the work: a batch that failed keeps none from being made. */

@@ -5,8 +5,8 @@ import { HttpError } from '../../../http/http-error.ts'
 import { type LoginView, loginPage, RELOAD_PAGE } from './login-page.ts'
 import type { PasswordGate } from './password-gate.ts'
 
-export const LOGIN_PATH = '/login'
-export const LOGOUT_PATH = '/logout'
+const LOGIN_PATH = '/login'
+const LOGOUT_PATH = '/logout'
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_NEXT_LENGTH = 4_096
 

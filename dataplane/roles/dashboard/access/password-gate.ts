@@ -24,7 +24,7 @@ const MAX_FAILURES = 10
 const FAILURE_WINDOW_MS = 60_000
 /** Addresses whose failures are counted; beyond it the one that failed longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000
-export const WRONG_PASSWORD = 'wrong user name or password'
+const WRONG_PASSWORD = 'wrong user name or password'
 
 interface Failures {
   count: number

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../../../http/http-error.ts'
 
 /** At a time. */
-export const MAX_UPLOADS = 8
+const MAX_UPLOADS = 8
 /** Time spent waiting for the caller, over which the caller's rate is taken. */
 const MEASURED_MS = 10_000
 /** Callers that send less may lose their place. */

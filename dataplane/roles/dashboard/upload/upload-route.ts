@@ -12,7 +12,7 @@ import { FORM_BYTES, readUploadedFile } from './uploaded-file.ts'
 
 export const UPLOAD_PATH = '/api/upload'
 /** As sent, and unpacked. */
-export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024
+const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024
 
 export interface UploadRouteDeps {
   readonly collector: Pick<UploadSender, 'send'>

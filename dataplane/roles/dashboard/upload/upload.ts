@@ -1,6 +1,6 @@
 /** One upload: from the bytes of a file to the records that the collector took (Spec: Access patterns; Decisions 7). */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
-import { createEntrySplitter, type UploadEntry } from '../../../domain/upload/entry-splitter.ts'
+import { EntrySplitter, type UploadEntry } from '../../../domain/upload/entry-splitter.ts'
 import { parseEntry } from '../../../domain/upload/parse-entry.ts'
 import { toLogRecord } from '../../../domain/upload/upload-record.ts'
 import {
@@ -120,7 +120,7 @@ export async function runUpload(file: AsyncIterable<Uint8Array>, deps: UploadDep
   }
 
   try {
-    const splitter = createEntrySplitter()
+    const splitter = new EntrySplitter()
     for await (const chunk of file) await take(splitter.push(chunk))
     await take(splitter.end())
     await flush()

@@ -1,7 +1,6 @@
 /** Changes to the language model of a tenant (Spec: PATCH /api/v1/config/llm; Decisions 6, 7). */
 import { z } from 'zod'
 import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
-import { isMap } from '../../../domain/tickets/change-platforms.ts'
 import {
   type FieldRules,
   hostOf,
@@ -11,6 +10,7 @@ import {
   PLAIN_HTTP_NOTE,
   withoutUserInfo,
 } from '../../../domain/tickets/platform-field.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import type { LlmProvider } from '../../../ports/language-model.ts'
 import type { StoredModel } from './stored-sections.ts'
 
@@ -20,7 +20,7 @@ const FIELDS = ['provider', 'model', 'baseUrl', 'apiKey'] as const
 export type ModelChange = Readonly<Partial<Record<(typeof FIELDS)[number], unknown>>>
 
 /** Only that it is a map: its fields are held against their rules by `changeModel`, which names all problems at once and shows no key. */
-export const MODEL_CHANGE = z.custom<ModelChange>(isMap, `expected an object with fields of ${FIELDS.join(', ')}`)
+export const MODEL_CHANGE = z.custom<ModelChange>(isJsonObject, `expected an object with fields of ${FIELDS.join(', ')}`)
 
 export type ModelChanged =
   | { readonly ok: true; readonly model: StoredModel }
@@ -39,23 +39,14 @@ export function changeModel(
 ): ModelChanged {
   const before = stored ?? { provider: 'none', model: '' }
   const { provider = before.provider, model = before.model, baseUrl = before.baseUrl, apiKey } = change
-  const unknown = Object.keys(change).filter(name => !(FIELDS as readonly string[]).includes(name))
-  const problems = unknown.map(name => `${name.slice(0, 60)}: unknown field`)
-  if (!isProvider(provider)) problems.push(`provider: expected one of ${LLM_PROVIDERS.join(', ')}, seen ${seen(provider)}`)
-  const isNone = provider === 'none'
-  if (model !== null && model !== '' && !isText(model)) problems.push(`model: expected the name of a model, seen ${seen(model)}`)
-  else if (!model && !isNone && isProvider(provider))
-    problems.push(`model: expected the name of a model, since provider is ${provider}, seen nothing`)
-  if (baseUrl !== null && baseUrl !== undefined && !(isText(baseUrl) && isTargetUrl(baseUrl, rules.allowsPlainHttp)))
-    problems.push(`baseUrl: expected ${expectedUrl(baseUrl, rules)}, seen ${seen(baseUrl)}`)
-  else if (baseUrl && rules.refuseHost?.(hostOf(baseUrl)) !== undefined)
-    problems.push(`baseUrl: expected ${rules.refuseHost(hostOf(baseUrl))}, seen ${seen(baseUrl)}`)
-  else if (!baseUrl && NEEDS_BASE_URL.includes(provider as LlmProvider))
-    problems.push(`baseUrl: expected the address of the model, since provider is ${provider}, seen nothing`)
   const kept = apiKey === MASK || (apiKey === undefined && provider === before.provider) ? before.apiKey : undefined
-  if (apiKey === MASK && kept === undefined) problems.push(`apiKey: expected the key itself, since none is stored, seen ${MASK}`)
-  if (apiKey !== undefined && apiKey !== null && !(isText(apiKey) && apiKey.length <= MAX_KEY))
-    problems.push(`apiKey: expected text of 1 to ${MAX_KEY} characters in one line, seen something else`)
+  const problems = [
+    ...unknownFields(change),
+    ...problemsOf('provider', providerProblem(provider)),
+    ...problemsOf('model', modelProblem(model, provider)),
+    ...problemsOf('baseUrl', baseUrlProblem(baseUrl, provider, rules)),
+    ...problemsOf('apiKey', keyProblem(apiKey, kept)),
+  ]
   if (problems.length > 0) return { ok: false, problems }
   const sealed = typeof apiKey === 'string' && apiKey !== MASK ? seal(apiKey) : kept
   return {
@@ -67,6 +58,40 @@ export function changeModel(
       ...(sealed === undefined ? {} : { apiKey: sealed }),
     },
   }
+}
+
+const problemsOf = (field: string, problem: string | undefined) => (problem === undefined ? [] : [`${field}: ${problem}`])
+
+function unknownFields(change: ModelChange): readonly string[] {
+  const unknown = Object.keys(change).filter(name => !(FIELDS as readonly string[]).includes(name))
+  return unknown.map(name => `${name.slice(0, 60)}: unknown field`)
+}
+
+function providerProblem(provider: unknown): string | undefined {
+  return isProvider(provider) ? undefined : `expected one of ${LLM_PROVIDERS.join(', ')}, seen ${seen(provider)}`
+}
+
+function modelProblem(model: unknown, provider: unknown): string | undefined {
+  if (model !== null && model !== '' && !isText(model)) return `expected the name of a model, seen ${seen(model)}`
+  const isNeeded = isProvider(provider) && provider !== 'none'
+  return !model && isNeeded ? `expected the name of a model, since provider is ${provider}, seen nothing` : undefined
+}
+
+function baseUrlProblem(baseUrl: unknown, provider: unknown, rules: FieldRules): string | undefined {
+  if (baseUrl === null || baseUrl === undefined) {
+    const isNeeded = NEEDS_BASE_URL.includes(provider as LlmProvider)
+    return isNeeded ? `expected the address of the model, since provider is ${provider}, seen nothing` : undefined
+  }
+  if (!(isText(baseUrl) && isTargetUrl(baseUrl, rules.allowsPlainHttp)))
+    return `expected ${expectedUrl(baseUrl, rules)}, seen ${seen(baseUrl)}`
+  const refusal = rules.refuseHost?.(hostOf(baseUrl))
+  return refusal === undefined ? undefined : `expected ${refusal}, seen ${seen(baseUrl)}`
+}
+
+function keyProblem(apiKey: unknown, kept: string | undefined): string | undefined {
+  if (apiKey === MASK && kept === undefined) return `expected the key itself, since none is stored, seen ${MASK}`
+  const isKey = apiKey === undefined || apiKey === null || (isText(apiKey) && apiKey.length <= MAX_KEY)
+  return isKey ? undefined : `expected text of 1 to ${MAX_KEY} characters in one line, seen something else`
 }
 
 function isProvider(value: unknown): value is LlmProvider {

@@ -4,10 +4,11 @@ import { SEVERITIES, type Severity } from '../../../contract/platforms.ts'
 import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../../contract/target-id.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import { effectiveAnomalyConfig, LOOKBACK_RULE, parseLookback, RECURRING_MODES } from '../../../domain/incidents/anomaly-config.ts'
-import { changePlatforms, isMap } from '../../../domain/tickets/change-platforms.ts'
+import { changePlatforms } from '../../../domain/tickets/change-platforms.ts'
 import { DEFAULT_ESCALATION, parseEscalation } from '../../../domain/tickets/escalation-config.ts'
 import type { FieldRules } from '../../../domain/tickets/platform-field.ts'
 import { type Route, route } from '../../../http/route.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { createFairTurnstile } from '../../../limits/turns.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
@@ -33,7 +34,7 @@ export interface ConfigDeps {
   readonly onMended: (tenant: string, targets: readonly TargetId[]) => void
 }
 
-export const PLATFORM_CHANGES = z.custom<Readonly<Record<string, unknown>>>(isMap, 'expected a map from platform id to its fields')
+const PLATFORM_CHANGES = z.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'expected a map from platform id to its fields')
 
 const MAX_ROUTED = 100
 

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../../contract/target-id.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
-import { isMap } from '../../../domain/tickets/change-platforms.ts'
 import { configuredSecrets, secretsOfTarget } from '../../../domain/tickets/configured-secrets.ts'
 import { redact } from '../../../domain/tickets/redact.ts'
 import type { Target } from '../../../domain/tickets/target.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Route, route } from '../../../http/route.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { perMinute, TokenBucket } from '../../../limits/token-bucket.ts'
 import { within } from '../../../pipeline/within.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -35,7 +35,7 @@ const MAX_COUNTED_TENANTS = 1_000
 
 const CONNECTION = z.strictObject({
   platform: z.custom<TargetId>(id => typeof id === 'string' && isTargetId(id), `expected ${TARGET_ID_RULE}`),
-  config: z.custom<Readonly<Record<string, unknown>>>(isMap, 'expected an object with fields of the platform').optional(),
+  config: z.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'expected an object with fields of the platform').optional(),
 })
 
 export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {

@@ -1,7 +1,7 @@
 /** Single documents: `_doc`, `_create`, `_update`, `_source`, `_mget`. */
 import { Readable } from 'node:stream'
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../../api-error.ts'
-import type { CatalogIndex } from '../../catalog/catalog.ts'
+import type { Catalog, CatalogIndex } from '../../catalog/catalog.ts'
 import { streamProblem } from '../../catalog/data-stream.ts'
 import { applyTo } from '../../catalog/operation-counts.ts'
 import { FULL_DISK_RETRY } from '../../full-disk.ts'
@@ -211,7 +211,15 @@ async function readMany(call: Call): Promise<Reply> {
   if (items.length > MAX_DOCUMENTS) throw illegalArgument(`[_mget] may name at most ${MAX_DOCUMENTS} documents, found ${items.length}`)
   const common = sourceFilterOfParameters(call.query) ?? true
   const shown = new Array<Buffer>(items.length)
-  for (const [name, places] of Map.groupBy(items.keys(), at => items[at]!.index)) await readFrom(call, name, places, items, common, shown)
+  const show = (at: number, json: string | Buffer) => {
+    const document = Buffer.from(json)
+    holdForAnswer(call.answerMemory, document.length + SHOWN_BYTES, MAX_SHOWN_BYTES, 'fewer documents, or a part of their [_source]')
+    shown[at] = document
+  }
+  for (const [name, places] of Map.groupBy(items.keys(), at => items[at]!.index)) {
+    const wanted = places.map(at => ({ id: items[at]!.id, filter: items[at]!.filter ?? common }))
+    await readFrom(call.deps.catalog, name, wanted, (k, json) => show(places[k]!, json))
+  }
   const pieces = [...shown.flatMap((document, at) => [at === 0 ? FIRST : COMMA, document]), END]
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (length <= MAX_TEXT_BYTES || call.query.has('filter_path') || call.query.has('pretty'))
@@ -223,37 +231,28 @@ const FIRST = Buffer.from('{"docs":[')
 const COMMA = Buffer.from(',')
 const END = Buffer.from(']}')
 
-/** Shows the documents of one index, each in its place. */
+/** Gives each of the documents of one index, or what is to be shown in its place, to `show`. */
 async function readFrom(
-  call: Call,
+  catalog: Catalog,
   name: string,
-  places: readonly number[],
-  items: readonly Wanted[],
-  common: SourceFilter,
-  shown: Buffer[],
+  wanted: readonly { readonly id: string; readonly filter: SourceFilter }[],
+  show: (k: number, json: string | Buffer) => void,
 ): Promise<void> {
-  const hold = (json: string | Buffer, at: number) => {
-    const document = Buffer.from(json)
-    holdForAnswer(call.answerMemory, document.length + SHOWN_BYTES, MAX_SHOWN_BYTES, 'fewer documents, or a part of their [_source]')
-    shown[at] = document
-  }
+  const found = new Set<number>()
   try {
-    const index = call.deps.catalog.readTarget(name)
-    const show = (document: StoredDocument, k: number) => {
-      const at = places[k]!
-      const filter = items[at]!.filter ?? common
-      if (filter !== true) return documentJson(index, document, filter).then(json => hold(json, at))
-      return hold(documentBytes(index, document), at)
-    }
-    await index.storage.getMany(
-      places.map(at => items[at]!.id),
-      show,
-    )
-    for (const at of places) if (shown[at] === undefined) hold(missingJson(index, items[at]!.id), at)
+    const index = catalog.readTarget(name)
+    const ids = wanted.map(({ id }) => id)
+    await index.storage.getMany(ids, (document, k) => {
+      found.add(k)
+      const { filter } = wanted[k]!
+      if (filter === true) return show(k, documentBytes(index, document))
+      return documentJson(index, document, filter).then(json => show(k, json))
+    })
+    for (const [k, id] of ids.entries()) if (!found.has(k)) show(k, missingJson(index, id))
   } catch (error) {
     if (!(error instanceof ApiError) || error.type === 'circuit_breaking_exception') throw error
     const cause = error.toCause()
-    for (const at of places) hold(JSON.stringify({ _index: name, _id: items[at]!.id, error: { root_cause: [cause], ...cause } }), at)
+    for (const [k, { id }] of wanted.entries()) show(k, JSON.stringify({ _index: name, _id: id, error: { root_cause: [cause], ...cause } }))
   }
 }
 

@@ -1,9 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { BOTH_ENGINES } from '../../testing/both-engines.ts'
 import { startTestStore, type TestStore } from '../../testing/test-store.ts'
-
-/** One in the log engine, one in the document tables. */
-const INDICES = ['service-logs-2026.11.21', 'events']
 
 describe('_update_by_query', () => {
   let store: TestStore
@@ -15,7 +13,7 @@ describe('_update_by_query', () => {
     await store.stop()
   })
 
-  for (const index of INDICES)
+  for (const index of BOTH_ENGINES)
     describe(`on ${index}`, () => {
       const post = (path: string, body?: object) => store.request('POST', `/${index}/${path}`, body)
 

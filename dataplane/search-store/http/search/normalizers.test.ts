@@ -1,9 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { BOTH_ENGINES, fillBoth, searchIn } from '../../testing/both-engines.ts'
 import { startTestStore, type TestStore } from '../../testing/test-store.ts'
-
-/** One in the log engine, one in the document tables. */
-const INDICES = ['service-logs-2026.11.21', 'events']
 
 const MAPPINGS = {
   properties: {
@@ -24,24 +22,15 @@ describe('the normalizer lowercase', () => {
   let store: TestStore
   before(async () => {
     store = await startTestStore()
-    for (const index of INDICES) {
-      expect((await store.request('PUT', `/${index}`, { mappings: MAPPINGS })).status).to.equal(200)
-      await store.client.bulk({
-        body: DOCUMENTS.flatMap((document, at) => [{ index: { _index: index, _id: `d${at}` } }, document]) as never,
-      })
-    }
+    await fillBoth(store, MAPPINGS, DOCUMENTS)
   })
   after(async () => {
     expect(store.logged).to.deep.equal([])
     await store.stop()
   })
 
-  for (const index of INDICES) {
-    const search = async (body: object) => {
-      const answer = await store.request('POST', `/${index}/_search`, body)
-      expect(answer.status, answer.text).to.equal(200)
-      return answer.body
-    }
+  for (const index of BOTH_ENGINES) {
+    const search = (body: object) => searchIn(store, index, body)
     const found = async (query: object) => (await search({ query, sort: ['_doc'] })).hits.hits.map(({ _id }: { _id: string }) => _id)
 
     it(`finds values however they are written, on ${index}`, async () => {

@@ -1,6 +1,6 @@
 /** A disk that fails one operation on one kind of file: what was acknowledged is there, what was not is not, and the index goes on when the disk does. */
 import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { rounds } from '../../../testing/rounds.ts'
@@ -8,13 +8,8 @@ import type { WriteOp } from '../index-storage.ts'
 import type { LogIndex } from './log-index.ts'
 import { createFailingFiles, type FileOperation } from './testing/failing-files.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
-import { openIndex, withDirectory } from './testing/temporary-index.ts'
-
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
-const deletes = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'delete', id: numberedDocument(from + k).id }))
+import { creates, deletes } from './testing/numbered-documents.ts'
+import { folderOf, openIndex, withDirectory } from './testing/temporary-index.ts'
 
 const CASES: readonly (readonly [what: string, path: RegExp, operations: readonly FileOperation[]])[] = [
   ['a segment', /\.seg$/, ['open', 'write', 'sync', 'remove', 'truncate']],
@@ -119,7 +114,7 @@ describe('a disk that fails', function () {
       for (let n = 0; n < 9; n++) await told.apply(index, creates(10 * n, 2))
       files.fault = (done, at) => (done === 'write' && at.endsWith('.seg.tmp') ? 'ENOSPC' : undefined)
       await index.seal()
-      expect(readdirSync(join(dir, 'index')).filter(name => name.includes('.seg'))).to.deep.equal(['00000001.seg', '00000002.seg'])
+      expect(readdirSync(folderOf(dir)).filter(name => name.includes('.seg'))).to.deep.equal(['00000001.seg', '00000002.seg'])
       await work(index, told, 1_000)
       expect(idsOf(index)).to.deep.equal(told.sorted)
       await index.close()

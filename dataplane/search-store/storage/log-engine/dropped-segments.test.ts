@@ -9,16 +9,10 @@ import type { LogIndex } from './log-index.ts'
 import { expectSame } from './testing/compare.ts'
 import { createFailingFiles } from './testing/failing-files.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
+import { creates, deletes, numberedDocument } from './testing/numbered-documents.ts'
 import { createOracle } from './testing/oracle.ts'
-import { openIndex, withDirectory } from './testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from './testing/temporary-index.ts'
 
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
-const deletes = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'delete', id: numberedDocument(from + k).id }))
-
-const folderOf = (dir: string) => join(dir, 'index')
 const filesOf = (dir: string) => readdirSync(folderOf(dir)).filter(name => name.endsWith('.seg') || name.endsWith('.del'))
 
 describe('segments without a living document', function () {

@@ -4,8 +4,7 @@ import type { Segment, StoredDocument } from '../index-storage.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'
 import type { IdKey } from './format/document-id.ts'
 import type { SegmentFile } from './format/segment-file.ts'
-import { IdPlaces } from './ids/id-places.ts'
-import { IdRuns } from './ids/id-runs.ts'
+import type { IdPlaces } from './ids/id-places.ts'
 import { docOf, placeOf } from './ids/place.ts'
 import { DocumentWalker } from './ingest/document-walker.ts'
 import type { CurrentDocument } from './ingest/write-batch.ts'
@@ -44,15 +43,14 @@ export class HeldSegments {
     context: SegmentContext,
     mapping: MutableMapping,
     files: SegmentFiles,
-    dir: string,
+    places: IdPlaces<SealedSegment | Tail>,
     nextNumber: number,
-    maxIdsInMemory?: number,
   ) {
     this.context = context
     this.mapping = mapping
     this.files = files
     this.nextNumber = nextNumber
-    this.places = new IdPlaces(new IdRuns(context.files, dir), maxIdsInMemory)
+    this.places = places
   }
 
   addSealed(segment: SealedSegment): void {

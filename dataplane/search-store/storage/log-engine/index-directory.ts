@@ -53,19 +53,21 @@ export function openIdentity(files: IndexFiles, dir: string, config: MappingConf
     throw new Error(`${stateFile(dir)} is missing: it says what the fields are, and which segments there must be`)
   const identity = fresh()
   const mapping = createMapping(config)
-  saveState(files, dir, identity, mapping, config.totalFieldsLimit, [])
+  const { totalFieldsLimit } = config
+  saveState(files, dir, { identity, mapping, totalFieldsLimit, segments: [] })
   files.syncDirectory(dir)
-  return { identity, mapping, totalFieldsLimit: config.totalFieldsLimit, listed: [] }
+  return { identity, mapping, totalFieldsLimit, listed: [] }
 }
 
-export function saveState(
-  files: IndexFiles,
-  dir: string,
-  identity: IndexIdentity,
-  mapping: MutableMapping,
-  totalFieldsLimit: number | undefined,
-  segments: readonly ListedSegment[],
-): void {
+/** An index as `index.json` describes it. */
+export interface IndexState {
+  readonly identity: IndexIdentity
+  readonly mapping: MutableMapping
+  readonly totalFieldsLimit: number | undefined
+  readonly segments: readonly ListedSegment[]
+}
+
+export function saveState(files: IndexFiles, dir: string, { identity, mapping, totalFieldsLimit, segments }: IndexState): void {
   const limit = totalFieldsLimit === undefined ? {} : { totalFieldsLimit }
   const text = JSON.stringify({ ...identity, ...limit, segments: rowsOf(segments), mappings: mapping.toJson() })
   replaceFile(files, stateFile(dir), Buffer.from(`${text.slice(0, -1)},"crc32":${crc32(text)}}`))

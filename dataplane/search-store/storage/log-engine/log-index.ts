@@ -19,7 +19,6 @@ import { createLogFeed } from './log-feed.ts'
 import { pinLog } from './pin-log.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
 import { createSegmentContext, type SegmentContext } from './segment-context.ts'
-import type { ListedSegment } from './segment-list.ts'
 import { openSegmentSet, type SegmentSet } from './segment-set.ts'
 
 export interface LogIndexConfig {
@@ -67,8 +66,10 @@ export async function openLogIndex(config: LogIndexConfig, deps: LogIndexDeps): 
   const { identity, mapping, totalFieldsLimit, listed } = openIdentity(files, config.dir, config.mapping, fresh, config.isThere)
   const context = createSegmentContext(mapping, files, deps.cache)
   const found = openSegments(context, config.dir, listed)
-  const save = (list: readonly ListedSegment[]) => saveState(files, config.dir, identity, mapping, totalFieldsLimit, list)
-  const segments = await openSegmentSet(context, mapping, config.dir, found, listed, save, deps.maxIdsInMemory)
+  const segments = await openSegmentSet(context, {
+    ...{ mapping, found, listed, dir: config.dir, maxIdsInMemory: deps.maxIdsInMemory },
+    saveState: list => saveState(files, config.dir, { identity, mapping, totalFieldsLimit, segments: list }),
+  })
   return new StoredLogIndex(config, deps, identity, mapping, context, segments)
 }
 

@@ -12,25 +12,11 @@ import type { LogIndex } from './log-index.ts'
 import { expectSame } from './testing/compare.ts'
 import { createFailingFiles } from './testing/failing-files.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
+import { creates, deletes, updates } from './testing/numbered-documents.ts'
 import { createOracle, type Oracle } from './testing/oracle.ts'
-import { openIndex, withDirectory } from './testing/temporary-index.ts'
+import { folderOf, openIndex, segmentsOf, withDirectory } from './testing/temporary-index.ts'
 
 const WRITTEN_BEFORE = fileURLToPath(new URL('testing/with-all-log-ids', import.meta.url))
-
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
-const deletes = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'delete', id: numberedDocument(from + k).id }))
-const updates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({
-    action: 'update',
-    id: numberedDocument(from + k).id,
-    partial: Buffer.from(`{"host":"host-${k}"}`),
-  }))
-
-const folderOf = (dir: string) => join(dir, 'index')
-const segmentsOf = (dir: string) => readdirSync(folderOf(dir)).filter(name => name.endsWith('.seg'))
 
 /** Writes to an index and to what it is compared with. */
 type Write = (ops: readonly WriteOp[]) => Promise<void>

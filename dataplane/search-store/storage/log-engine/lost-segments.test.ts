@@ -4,16 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { WriteOp } from '../index-storage.ts'
 import type { LogIndex } from './log-index.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
-import { openIndex, withDirectory } from './testing/temporary-index.ts'
-
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
-const deletes = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'delete', id: numberedDocument(from + k).id }))
+import { creates, deletes } from './testing/numbered-documents.ts'
+import { folderOf, openIndex, withDirectory } from './testing/temporary-index.ts'
 
 const WRITTEN_BEFORE = fileURLToPath(new URL('testing/with-all-log-ids', import.meta.url))
 
@@ -92,11 +86,11 @@ describe('a file of an index', function () {
           const whole = readFileSync(path)
           const bytes = listedBytes(dir, name)
           lose(path, bytes)
-          const before = readdirSync(join(dir, 'index'))
+          const before = readdirSync(folderOf(dir))
           expect(await problemOf(dir))
             .to.contain(told(path, bytes))
             .and.contain(`touch ${path.replace(/seg$/, 'lost')}`)
-          expect(readdirSync(join(dir, 'index'))).to.deep.equal(before)
+          expect(readdirSync(folderOf(dir))).to.deep.equal(before)
           writeFileSync(path, whole)
           expect(await problemOf(dir)).to.equal('it opened with 604 documents')
         }))
@@ -118,7 +112,7 @@ describe('a file of an index', function () {
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)
       await segment(index, 0, 300)
-      cpSync(join(dir, 'index'), join(dir, 'killed', 'index'), { recursive: true })
+      cpSync(folderOf(dir), join(dir, 'killed', 'index'), { recursive: true })
       await index.close()
       rmSync(join(dir, 'killed', 'index', '00000001.seg'))
       expect(await problemOf(join(dir, 'killed'))).to.contain('00000001.seg is missing')
@@ -169,7 +163,7 @@ describe('a merge', function () {
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)
       for (let n = 0; n < 9; n++) await segment(index, 100 * n, 20)
-      const folder = join(dir, 'index')
+      const folder = folderOf(dir)
       const before = join(dir, 'before')
       cpSync(folder, join(before, 'index'), { recursive: true })
       await index.maintain()
@@ -189,7 +183,7 @@ describe('a merge', function () {
       await segment(index, 0, 20)
       await segment(index, 20, 20)
       await index.apply(deletes(0, 20))
-      expect(readdirSync(join(dir, 'index'))).not.to.include('00000001.seg')
+      expect(readdirSync(folderOf(dir))).not.to.include('00000001.seg')
       await index.close()
       expect(await problemOf(dir)).to.equal('it opened with 20 documents')
     }))
@@ -198,7 +192,7 @@ describe('a merge', function () {
 describe('an index that a version without the list of segments wrote', () => {
   it('opens as it is, and has the list from its next stop on', () =>
     withDirectory(async dir => {
-      const folder = join(dir, 'index')
+      const folder = folderOf(dir)
       cpSync(WRITTEN_BEFORE, folder, { recursive: true })
       expect(JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'))).not.to.have.property('segments')
       const opened = await problemOf(dir)

@@ -12,23 +12,9 @@ import type { LogIndex } from './log-index.ts'
 import { expectSame } from './testing/compare.ts'
 import { createFailingFiles } from './testing/failing-files.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
+import { creates, deletes, numberedDocument, updates } from './testing/numbered-documents.ts'
 import { createOracle } from './testing/oracle.ts'
-import { openIndex, withDirectory } from './testing/temporary-index.ts'
-
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
-const deletes = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'delete', id: numberedDocument(from + k).id }))
-const updates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({
-    action: 'update',
-    id: numberedDocument(from + k).id,
-    partial: Buffer.from(`{"host":"host-${k}"}`),
-  }))
-
-const folderOf = (dir: string) => join(dir, 'index')
-const segmentsOf = (dir: string) => readdirSync(folderOf(dir)).filter(name => name.endsWith('.seg'))
+import { folderOf, openIndex, segmentsOf, withDirectory } from './testing/temporary-index.ts'
 
 /** Three sealed segments, with documents of the second that were changed and deleted later, and one that is written to. */
 async function written(dir: string) {

@@ -6,7 +6,7 @@ import { rounds } from '../../../testing/rounds.ts'
 import type { WriteOp } from '../index-storage.ts'
 import type { LogIndex } from './log-index.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
+import { creates, deletes, numberedDocument } from './testing/numbered-documents.ts'
 import { powerCutFiles } from './testing/power-cut-files.ts'
 import { openIndex } from './testing/temporary-index.ts'
 
@@ -74,10 +74,6 @@ async function watchedIndex() {
 const isMergedRun = ([path, bytes]: readonly [path: string, bytes: Buffer]) =>
   path.endsWith('.ids') && /"replaces":\[\d/.test(bytes.toString('latin1'))
 
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
-const deletes = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'delete', id: numberedDocument(from + k).id }))
 const flags = (from: number, count: number): WriteOp[] =>
   Array.from({ length: count }, (_, k) => ({
     action: 'update',

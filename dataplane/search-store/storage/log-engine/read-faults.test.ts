@@ -7,11 +7,9 @@ import type { WriteOp } from '../index-storage.ts'
 import type { LogIndex } from './log-index.ts'
 import { createFailingFiles, type FailingFiles } from './testing/failing-files.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
+import { creates, numberedDocument } from './testing/numbered-documents.ts'
 import { openIndex, withDirectory } from './testing/temporary-index.ts'
 
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
 const idOf = (n: number): string => numberedDocument(n).id
 const PARTIAL = Buffer.from('{"changed":true}')
 /** Two sealed segments, one with deletions, and a tail. */

@@ -10,12 +10,9 @@ import type { LogIndex } from './log-index.ts'
 import { expectSame } from './testing/compare.ts'
 import { createFailingFiles } from './testing/failing-files.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
+import { creates, numberedDocument } from './testing/numbered-documents.ts'
 import { createOracle } from './testing/oracle.ts'
-import { openIndex, withDirectory } from './testing/temporary-index.ts'
-
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
+import { folderOf, openIndex, withDirectory } from './testing/temporary-index.ts'
 
 /** Ids of the living documents in order of arrival. */
 function ids(index: LogIndex): string[] {
@@ -36,7 +33,7 @@ describe('recovery', function () {
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)
       await index.apply(creates(0, 20))
-      const folder = join(dir, 'index')
+      const folder = folderOf(dir)
       const [name] = readdirSync(folder).filter(each => each.endsWith('.seg'))
       const { size: before } = statSync(join(folder, name!))
       await index.apply([...creates(20, 2), { action: 'delete', id: numberedDocument(3).id }])
@@ -62,7 +59,7 @@ describe('recovery', function () {
       const index = await openIndex(dir, LOG_MAPPING)
       await index.apply(creates(0, 5))
       await index.apply(creates(5, 5))
-      const folder = join(dir, 'index')
+      const folder = folderOf(dir)
       const path = join(folder, readdirSync(folder).find(each => each.endsWith('.seg'))!)
       truncateSync(path, statSync(path).size - 3)
       const again = await openIndex(dir, LOG_MAPPING)
@@ -101,7 +98,7 @@ describe('recovery', function () {
             .reduce((sum, each) => sum + [...each.postings('message', `number${n}`)!].filter(doc => each.isLive(doc)).length, 0),
         ).to.equal(1)
       // Ids of most of them stand in runs on disk, which the kills met at work.
-      expect(readdirSync(join(dir, 'index')).some(name => name.endsWith('.ids'))).to.equal(true)
+      expect(readdirSync(folderOf(dir)).some(name => name.endsWith('.ids'))).to.equal(true)
       const again = await index.apply(found.map(n => ({ action: 'create', ...numberedDocument(n) })))
       expect(found.filter((_, k) => !('error' in again[k]!))).to.deep.equal([])
       await index.close()

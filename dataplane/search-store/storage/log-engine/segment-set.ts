@@ -1,14 +1,18 @@
 /** The segments of one log index, put together from what holds, lists, seals and merges them and from the batch that is being committed. */
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { HeldSegments } from './held-segments.ts'
+import { IdPlaces } from './ids/id-places.ts'
+import { IdRuns } from './ids/id-runs.ts'
 import type { FoundSegments } from './index-directory.ts'
 import { RunningBatch } from './running-batch.ts'
 import { SavedList } from './saved-list.ts'
+import type { SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
 import { SegmentFiles } from './segment-files.ts'
 import type { ListedSegment } from './segment-list.ts'
 import { SegmentMerges } from './segment-merges.ts'
 import { replayTail } from './tail/replay-tail.ts'
+import type { Tail } from './tail/tail.ts'
 import { TailSealing } from './tail-sealing.ts'
 
 export interface SegmentSet {
@@ -19,18 +23,24 @@ export interface SegmentSet {
   readonly merges: SegmentMerges
 }
 
+/** An index whose segments are to be opened. */
+export interface SegmentSetConfig {
+  readonly dir: string
+  readonly mapping: MutableMapping
+  /** In the folder. */
+  readonly found: FoundSegments
+  /** In `index.json`. */
+  readonly listed: readonly ListedSegment[]
+  readonly saveState: (segments: readonly ListedSegment[]) => void
+  readonly maxIdsInMemory?: number | undefined
+}
+
 /** Replays what was not sealed. */
-export async function openSegmentSet(
-  context: SegmentContext,
-  mapping: MutableMapping,
-  dir: string,
-  found: FoundSegments,
-  listed: readonly ListedSegment[],
-  saveState: (segments: readonly ListedSegment[]) => void,
-  maxIdsInMemory?: number,
-): Promise<SegmentSet> {
+export async function openSegmentSet(context: SegmentContext, config: SegmentSetConfig): Promise<SegmentSet> {
+  const { dir, mapping, found, listed, saveState, maxIdsInMemory } = config
   const files = new SegmentFiles(context, dir)
-  const held = new HeldSegments(context, mapping, files, dir, found.nextNumber, maxIdsInMemory)
+  const places = new IdPlaces<SealedSegment | Tail>(new IdRuns(context.files, dir), maxIdsInMemory)
+  const held = new HeldSegments(context, mapping, files, places, found.nextNumber)
   const list = new SavedList(held, found, listed, saveState)
   const set = { held, list, batch: new RunningBatch(held), sealing: new TailSealing(held, list), merges: new SegmentMerges(held, list) }
   context.onDamage = number => set.merges.noteDamage(number)

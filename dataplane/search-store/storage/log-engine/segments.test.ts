@@ -1,17 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { WriteOp } from '../index-storage.ts'
 import { expectSame } from './testing/compare.ts'
 import { createLogDocuments } from './testing/log-documents.ts'
 import { LOG_MAPPING } from './testing/log-mapping.ts'
-import { numberedDocument } from './testing/numbered-documents.ts'
+import { creates, numberedDocument } from './testing/numbered-documents.ts'
 import { createOracle } from './testing/oracle.ts'
-import { openIndex, withDirectory } from './testing/temporary-index.ts'
-
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
+import { folderOf, openIndex, withDirectory } from './testing/temporary-index.ts'
 
 describe('segments', function () {
   this.timeout(30_000)
@@ -43,7 +39,7 @@ describe('segments', function () {
       expect(snapshot.map(segment => segment.postings('message', 'request')!.length)).to.deep.equal(Array.from({ length: 9 }, () => 11))
       expect(Buffer.from(snapshot[0]!.source(0)).toString()).to.equal(numberedDocument(0).source.toString())
       await index.close()
-      expect(readdirSync(join(dir, 'index')).filter(name => name.endsWith('.seg')).length).to.equal(2)
+      expect(readdirSync(folderOf(dir)).filter(name => name.endsWith('.seg')).length).to.equal(2)
       index = await openIndex(dir, LOG_MAPPING)
       expectSame(index, oracle)
       await index.close()
@@ -74,7 +70,7 @@ describe('segments', function () {
       await index.apply(creates(300, 10))
       const [sealed, tail] = index.segments()
       await index.destroy()
-      expect(existsSync(join(dir, 'index'))).to.equal(false)
+      expect(existsSync(folderOf(dir))).to.equal(false)
       expect(Buffer.from(sealed!.source(299)).toString()).to.equal(numberedDocument(299).source.toString())
       expect(sealed!.postings('message', 'number5')).to.deep.equal(Uint32Array.of(5))
       expect(tail!.postings('message', 'request')!.length).to.equal(10)
@@ -139,7 +135,7 @@ describe('segments', function () {
       nowMs += 200
       await index.maintain()
       expect(sealed()).to.equal(1)
-      expect(readdirSync(join(dir, 'index')).filter(name => name.endsWith('.idx'))).to.deep.equal([])
+      expect(readdirSync(folderOf(dir)).filter(name => name.endsWith('.idx'))).to.deep.equal([])
       await index.apply(creates(29_000, 10))
       expect(index.docCount).to.equal(29_010)
       expect(Buffer.from(index.get(numberedDocument(28_999).id)!.source).toString()).to.equal(numberedDocument(28_999).source.toString())

@@ -4,21 +4,10 @@ import type { Json } from './compared-documents.ts'
 import { queryTexts } from './query-texts.ts'
 import { ADDRESSES, DATES, DOUBLES, KEYWORDS, LONGS, TEXTS } from './typed-documents.ts'
 
-export const WORD_FIELDS = [
-  'kw',
-  'short_kw',
-  'low_kw',
-  'txt',
-  'plain',
-  'txt.raw',
-  'dyn_text',
-  'dyn_text.keyword',
-  'obj.a',
-  'dots.in.name.keyword',
-]
+const WORD_FIELDS = ['kw', 'short_kw', 'low_kw', 'txt', 'plain', 'txt.raw', 'dyn_text', 'dyn_text.keyword', 'obj.a', 'dots.in.name.keyword']
 export const NUMBER_FIELDS = ['lng', 'int', 'byt', 'big', 'dbl', 'flt', 'other', 'dyn_long', 'dyn_double', 'obj.b.c', 'n']
 export const DATE_FIELDS = ['dat', 'nanos', 'day', '@timestamp', 'dyn_date']
-export const ODD_FIELDS = [
+const ODD_FIELDS = [
   'bool',
   'dyn_bool',
   'ip',
@@ -46,7 +35,7 @@ export const members = (model: Readonly<Record<string, fc.Arbitrary<unknown>>>, 
     .record(Object.fromEntries(Object.entries(model).map(([key, value]) => [key, always.includes(key) ? value : maybe(value)])))
     .map(record => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)))
 
-export const DATE_BOUNDS: readonly unknown[] = [
+const DATE_BOUNDS: readonly unknown[] = [
   ...DATES,
   '9999-12-31',
   ...[

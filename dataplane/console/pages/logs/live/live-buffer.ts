@@ -10,7 +10,7 @@ export const LIVE_PAGE_SIZE = 500
 /** Each request looks so far back from the newest record, for those that arrive late. */
 export const LIVE_OVERLAP_MS = 10_000
 /** A tail begins with records of so long. */
-export const LIVE_START_MS = 300_000
+const LIVE_START_MS = 300_000
 /** Clocks of senders may run ahead so far. */
 const AHEAD_MS = 60_000
 /** The rate is that of so long. */

@@ -21,76 +21,99 @@ export interface LiveModeProps {
   readonly onOpen: (record: LogRecord) => void
 }
 
-export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveModeProps) {
-  const { buffer, isRunning, error, setRunning, clear, answeredMs, missing } = live
+export function LiveMode({ live, ...table }: LiveModeProps) {
+  const { buffer, isRunning, error, setRunning, answeredMs, missing } = live
   useReading({ answeredMs, everyMs: isRunning ? POLL_MS : undefined, error, missing })
   const isStale = useIsStale()
   const isWaiting = error !== null || (isRunning && (isStale || answeredMs === 0))
-  const { shown, isHeld, scroller, onScroll, toTop } = useHold(buffer)
+  const hold = useHold(buffer)
   useShortcut('p', 'Pause or go on', () => setRunning(!isRunning), { group: 'Logs' })
   return (
     <section className={styles.live} aria-label="Live tail">
-      <header className={styles.head}>
-        <Button
-          variant={isRunning ? 'default' : 'filled'}
-          leftSection={isRunning ? <IconPlayerPause size={15} aria-hidden /> : <IconPlayerPlay size={15} aria-hidden />}
-          onClick={() => setRunning(!isRunning)}
-        >
-          {isRunning ? 'Pause' : 'Go on'}
-        </Button>
-        <span className={styles.state} data-running={isRunning && !isWaiting && !isHeld}>
-          {isWaiting ? 'waiting for the store' : isRunning ? (isHeld ? 'held while you read' : 'live') : 'paused'}
-        </span>
-        <span className="numeric">{formatRate(buffer.rate)} records/s</span>
-        <span className={`numeric ${styles.faint}`}>
-          {formatCount(buffer.seen)} seen
-          {buffer.records.length === MAX_LIVE_RECORDS && `, the last ${formatShort(MAX_LIVE_RECORDS)} kept`}
-          {buffer.skipped > 0 && `, ${formatCount(buffer.skipped)} came too fast to be shown`}
-        </span>
-        {buffer.records.length > 0 && (
-          <Button variant="subtle" color="gray" onClick={clear} ml="auto">
-            Clear
-          </Button>
-        )}
-      </header>
-      {error !== null && buffer.records.length === 0 ? (
+      <LiveHead live={live} isWaiting={isWaiting} isHeld={hold.isHeld} />
+      {buffer.records.length > 0 || (error === null && answeredMs === 0) ? (
+        <Tail {...table} hold={hold} />
+      ) : error !== null ? (
         <ErrorPanel error={error} />
-      ) : answeredMs > 0 && buffer.records.length === 0 ? (
-        isWaiting ? (
-          <EmptyState title="Waiting for the store">
-            <p>Records show here once the store answers.</p>
-          </EmptyState>
-        ) : (
-          <EmptyState title="Waiting for the next record">
-            <p>
-              {buffer.cleared === undefined && 'None matched in the last five minutes. '}It shows here within a second or two of its
-              arrival.
-            </p>
-          </EmptyState>
-        )
       ) : (
-        <div className={styles.tail}>
-          {isHeld && (
-            <Button className={styles.newer} radius="xl" leftSection={<IconArrowUp size={15} aria-hidden />} onClick={toTop}>
-              {shown.newer > 0 ? `${formatCount(shown.newer)} newer` : 'Newest'}
-            </Button>
-          )}
-          <RecordTable
-            label="Live records"
-            records={shown.records}
-            scroller={scroller}
-            onScroll={onScroll}
-            columns={columns}
-            marks={marks}
-            wrap={wrap}
-            withDay={false}
-            openId={openId}
-            onOpen={onOpen}
-            fresh={shown.fresh}
-          />
-        </div>
+        <NothingYet isWaiting={isWaiting} isCleared={buffer.cleared !== undefined} />
       )}
     </section>
+  )
+}
+
+interface LiveHeadProps {
+  readonly live: Live
+  readonly isWaiting: boolean
+  readonly isHeld: boolean
+}
+
+function LiveHead({ live, isWaiting, isHeld }: LiveHeadProps) {
+  const { buffer, isRunning, setRunning, clear } = live
+  return (
+    <header className={styles.head}>
+      <Button
+        variant={isRunning ? 'default' : 'filled'}
+        leftSection={isRunning ? <IconPlayerPause size={15} aria-hidden /> : <IconPlayerPlay size={15} aria-hidden />}
+        onClick={() => setRunning(!isRunning)}
+      >
+        {isRunning ? 'Pause' : 'Go on'}
+      </Button>
+      <span className={styles.state} data-running={isRunning && !isWaiting && !isHeld}>
+        {isWaiting ? 'waiting for the store' : isRunning ? (isHeld ? 'held while you read' : 'live') : 'paused'}
+      </span>
+      <span className="numeric">{formatRate(buffer.rate)} records/s</span>
+      <span className={`numeric ${styles.faint}`}>
+        {formatCount(buffer.seen)} seen
+        {buffer.records.length === MAX_LIVE_RECORDS && `, the last ${formatShort(MAX_LIVE_RECORDS)} kept`}
+        {buffer.skipped > 0 && `, ${formatCount(buffer.skipped)} came too fast to be shown`}
+      </span>
+      {buffer.records.length > 0 && (
+        <Button variant="subtle" color="gray" onClick={clear} ml="auto">
+          Clear
+        </Button>
+      )}
+    </header>
+  )
+}
+
+function NothingYet({ isWaiting, isCleared }: { readonly isWaiting: boolean; readonly isCleared: boolean }) {
+  if (isWaiting)
+    return (
+      <EmptyState title="Waiting for the store">
+        <p>Records show here once the store answers.</p>
+      </EmptyState>
+    )
+  return (
+    <EmptyState title="Waiting for the next record">
+      <p>{!isCleared && 'None matched in the last five minutes. '}It shows here within a second or two of its arrival.</p>
+    </EmptyState>
+  )
+}
+
+interface TailProps extends Omit<LiveModeProps, 'live'> {
+  readonly hold: ReturnType<typeof useHold>
+}
+
+function Tail({ hold, ...table }: TailProps) {
+  const { shown, isHeld, scroller, onScroll, toTop } = hold
+  return (
+    <div className={styles.tail}>
+      {isHeld && (
+        <Button className={styles.newer} radius="xl" leftSection={<IconArrowUp size={15} aria-hidden />} onClick={toTop}>
+          {shown.newer > 0 ? `${formatCount(shown.newer)} newer` : 'Newest'}
+        </Button>
+      )}
+      <RecordTable
+        {...table}
+        label="Live records"
+        records={shown.records}
+        scroller={scroller}
+        onScroll={onScroll}
+        withDay={false}
+        fresh={shown.fresh}
+      />
+    </div>
   )
 }
 

@@ -1,5 +1,6 @@
 /** A record as the store answers it, and its fields as the page shows them. */
 import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
+import { isJsonObject } from '../../../../json/is-json-object.ts'
 import { ExactNumber } from '../../../api/exact-json.ts'
 import { clockOffsetMs } from '../../../components/clock.ts'
 import { formatDay, formatTime } from '../../../components/format.ts'
@@ -62,7 +63,7 @@ const NOT_SEARCHABLE = new Set(['timestamp', 'time_unix_nano', 'pattern', 'messa
 /** Below this many levels an object is shown as JSON. */
 const MAX_DEPTH = 5
 /** Fields of a record that are shown. */
-export const MAX_SHOWN_FIELDS = 1_000
+const MAX_SHOWN_FIELDS = 1_000
 
 /** In every record, or about how it was sent. */
 const SAYS_NOTHING = new Set([
@@ -118,7 +119,7 @@ function canBeNamed(field: string): boolean {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  return isJsonObject(value) && !(value instanceof ExactNumber)
 }
 
 function showValue(value: unknown): string {

@@ -67,9 +67,8 @@ const COLUMN_WIDTHS: ReadonlyMap<string, string> = new Map(
 )
 
 export function RecordTable(props: RecordTableProps) {
-  const { label, records, columns, marks, wrap, withDay, openId, onOpen, onEnd, footer, total, fresh = 0, onScroll } = props
+  const { label, records, columns, marks, wrap, withDay, onEnd, footer, total = records.length, fresh = 0, onScroll } = props
   const isNarrow = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
-  const [activeId, setActiveId] = useState<string>()
   const own = useRef<HTMLDivElement>(null)
   const scroller = props.scroller ?? own
   const id = useId()
@@ -85,34 +84,7 @@ export function RecordTable(props: RecordTableProps) {
   useEffect(() => {
     virtualizer.measure()
   }, [wrap, isNarrow, virtualizer])
-
-  const openAt = placeOf(records, openId)
-  const activeAt = placeOf(records, activeId)
-  const here = activeAt >= 0 ? activeAt : openAt
-  // A link, or a line around another record, has opened one: its row comes in sight, once.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the place of the row changes without a step
-  useEffect(() => {
-    if (openAt >= 0) virtualizer.scrollToIndex(openAt, { align: 'auto' })
-  }, [openId, openAt >= 0])
-  const move = (by: number) => {
-    if (records.length === 0) return
-    leaveControl()
-    const next = Math.min(Math.max(here + by, 0), records.length - 1)
-    setActiveId(records[next]!.id)
-    virtualizer.scrollToIndex(next, { align: 'auto' })
-    if (openId !== undefined) onOpen(records[next]!)
-  }
-  const openHere = () => records[here] !== undefined && onOpen(records[here])
-  useShortcut('j', 'Next record', () => move(1), { group: 'Logs' })
-  useShortcut('k', 'Record before', () => move(-1), { group: 'Logs' })
-  useShortcut('Enter', 'Open the record', openHere, { group: 'Logs', enabled: here >= 0 })
-
-  const latestOnOpen = useRef(onOpen)
-  latestOnOpen.current = onOpen
-  const openRow = useCallback((record: LogRecord) => {
-    setActiveId(record.id)
-    latestOnOpen.current(record)
-  }, [])
+  const { here, openAt, openRow, onKeyDown } = useWalk(props, at => virtualizer.scrollToIndex(at, { align: 'auto' }))
 
   const isPrinting = usePrinting()
   const rows = isPrinting
@@ -123,26 +95,18 @@ export function RecordTable(props: RecordTableProps) {
     if (!isPrinting && records.length > 0 && lastShown >= records.length - NEAR_END) onEnd?.()
   }, [isPrinting, lastShown, records.length, onEnd])
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -records.length, End: records.length }[event.key]
-    if (by === undefined) return
-    event.preventDefault()
-    move(by)
-  }
-  const template = `${withDay ? 148 : 98}px 50px ${columns.map(column => COLUMN_WIDTHS.get(column) ?? 'minmax(72px, 160px)').join(' ')} minmax(160px, 1fr)`
-
   return (
     <div
       ref={scroller}
       className={styles.scroller}
       role="grid"
       aria-label={label}
-      aria-rowcount={(total ?? records.length) + 1}
+      aria-rowcount={total + 1}
       aria-activedescendant={here >= 0 && rows.some(({ index }) => index === here) ? `${id}-${here}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
       onScroll={onScroll}
-      style={{ '--columns': template } as CSSProperties}
+      style={{ '--columns': gridTemplate(columns, withDay) } as CSSProperties}
       data-wrap={wrap}
     >
       <div className={styles.head} role="row" aria-rowindex={1}>
@@ -180,13 +144,58 @@ export function RecordTable(props: RecordTableProps) {
         ))}
       </div>
       {footer !== undefined && <div className={styles.footer}>{footer}</div>}
-      {isPrinting && (total ?? records.length) > rows.length && (
+      {isPrinting && total > rows.length && (
         <p className={styles.printed}>
-          The first {formatCount(rows.length)} of {formatCount(total ?? records.length)} records. An export has all of them.
+          The first {formatCount(rows.length)} of {formatCount(total)} records. An export has all of them.
         </p>
       )}
     </div>
   )
+}
+
+function gridTemplate(columns: readonly string[], withDay: boolean): string {
+  const own = columns.map(column => COLUMN_WIDTHS.get(column) ?? 'minmax(72px, 160px)')
+  return `${withDay ? 148 : 98}px 50px ${own.join(' ')} minmax(160px, 1fr)`
+}
+
+/** Where one is in the table, and how one gets on: by the keys, or with the mouse. `showRow` brings a row in sight. */
+function useWalk({ records, openId, onOpen }: RecordTableProps, showRow: (at: number) => void) {
+  const [activeId, setActiveId] = useState<string>()
+  const openAt = placeOf(records, openId)
+  const activeAt = placeOf(records, activeId)
+  const here = activeAt >= 0 ? activeAt : openAt
+  // A link, or a line around another record, has opened one: its row comes in sight, once.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the place of the row changes without a step
+  useEffect(() => {
+    if (openAt >= 0) showRow(openAt)
+  }, [openId, openAt >= 0])
+  const move = (by: number) => {
+    if (records.length === 0) return
+    leaveControl()
+    const next = Math.min(Math.max(here + by, 0), records.length - 1)
+    setActiveId(records[next]!.id)
+    showRow(next)
+    if (openId !== undefined) onOpen(records[next]!)
+  }
+  const openHere = () => records[here] !== undefined && onOpen(records[here])
+  useShortcut('j', 'Next record', () => move(1), { group: 'Logs' })
+  useShortcut('k', 'Record before', () => move(-1), { group: 'Logs' })
+  useShortcut('Enter', 'Open the record', openHere, { group: 'Logs', enabled: here >= 0 })
+
+  const latestOnOpen = useRef(onOpen)
+  latestOnOpen.current = onOpen
+  const openRow = useCallback((record: LogRecord) => {
+    setActiveId(record.id)
+    latestOnOpen.current(record)
+  }, [])
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -records.length, End: records.length }[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    move(by)
+  }
+  return { here, openAt, openRow, onKeyDown }
 }
 
 const placeOf = (records: readonly LogRecord[], id: string | undefined): number =>

@@ -10,7 +10,7 @@ export const USUAL_FACETS = ['level', 'service', 'host', 'environment'] as const
 /** Facets of a page. */
 export const MAX_FACETS = 12
 /** Values of a facet. */
-export const FACET_SIZE = 10
+const FACET_SIZE = 10
 /** Values that the search box offers. */
 const OFFERED_VALUES = 12
 

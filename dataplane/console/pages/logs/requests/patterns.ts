@@ -6,7 +6,7 @@ import { type Scope, type SearchBody, scopeQuery } from './scope.ts'
 /** Patterns that are listed. */
 export const PATTERN_COUNT = 50
 /** Bars of a trend. */
-export const TREND_BARS = 24
+const TREND_BARS = 24
 
 export const PATTERN_ORDERS = ['count', 'change'] as const
 export type PatternOrder = (typeof PATTERN_ORDERS)[number]

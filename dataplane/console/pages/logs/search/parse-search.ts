@@ -10,7 +10,7 @@ export const MAX_SEARCH_LENGTH = 4_000
 /** Parentheses within each other. */
 export const MAX_SEARCH_DEPTH = 20
 /** Terms of a search. */
-export const MAX_SEARCH_TERMS = 200
+const MAX_SEARCH_TERMS = 200
 
 export function parseSearch(text: string): Parsed {
   try {

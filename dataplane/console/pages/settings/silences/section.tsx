@@ -36,6 +36,68 @@ export default function SilencesSection() {
 }
 
 function NewSilence() {
+  const { form, set, problems, isAdding, submit } = useNewSilence()
+  return (
+    <Panel title="New silence" note="Incidents that match are listed, and nobody is told">
+      <form
+        className={styles.form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          if (!submit()) focusFirstProblem(event.currentTarget)
+        }}
+      >
+        <div className={styles.fields}>
+          <TextInput
+            label="Services"
+            description="With commas between; * stands for any characters, ? for one"
+            placeholder="payments-*, checkout"
+            required
+            value={form.services}
+            error={problems.services}
+            onChange={event => set({ services: event.currentTarget.value })}
+          />
+          <TextInput
+            label="Begins"
+            description={`In ${zoneName()}; empty: now`}
+            type="datetime-local"
+            value={form.begins}
+            error={problems.begins}
+            onChange={event => set({ begins: event.currentTarget.value })}
+          />
+          <Select
+            label="For"
+            description="From then on"
+            data={Array.from(LENGTHS, ([value, { label }]) => ({ value, label }))}
+            value={form.length}
+            onChange={value => set({ length: value ?? NEW_SILENCE.length })}
+          />
+        </div>
+        <SeverityChips chosen={form.severities} onChange={severities => set({ severities })} />
+        <Textarea
+          label="Reason"
+          placeholder="Database upgrade"
+          required
+          autosize
+          minRows={1}
+          maxRows={4}
+          value={form.reason}
+          error={problems.reason}
+          onChange={event => set({ reason: event.currentTarget.value })}
+        />
+        <div className={styles.formButtons}>
+          <Button type="submit" loading={isAdding}>
+            Silence
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  )
+}
+
+const NO_PROBLEMS: ReturnType<typeof silenceProblems> = {}
+
+function useNewSilence() {
   // An incident leads here with what a silence of it would say.
   const asked = new URLSearchParams(useSearch())
   const client = useQueryClient()
@@ -46,7 +108,6 @@ function NewSilence() {
   })
   const [showsProblems, setShowsProblems] = useState(false)
   const problems = silenceProblems(form, serverNow())
-  const set = (changes: Partial<SilenceForm>) => setForm(before => ({ ...before, ...changes }))
   const add = useMutation({
     mutationFn: () => addSilence(buildSilence(form, serverNow())),
     onSuccess() {
@@ -58,77 +119,44 @@ function NewSilence() {
     onError: error => showFailure('Not silenced', error),
     onSettled: () => client.invalidateQueries({ queryKey: KEY }),
   })
+  return {
+    form,
+    set: (changes: Partial<SilenceForm>) => setForm(before => ({ ...before, ...changes })),
+    /** Those that are shown. */
+    problems: showsProblems ? problems : NO_PROBLEMS,
+    isAdding: add.isPending,
+    /** False where the form has problems, which show from now on. */
+    submit() {
+      const isSound = Object.keys(problems).length === 0
+      if (isSound) add.mutate()
+      else setShowsProblems(true)
+      return isSound
+    },
+  }
+}
+
+interface SeverityChipsProps {
+  readonly chosen: readonly Severity[]
+  readonly onChange: (severities: readonly Severity[]) => void
+}
+
+function SeverityChips({ chosen, onChange }: SeverityChipsProps) {
   return (
-    <Panel title="New silence" note="Incidents that match are listed, and nobody is told">
-      <form
-        className={styles.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          if (Object.keys(problems).length === 0) return add.mutate()
-          setShowsProblems(true)
-          focusFirstProblem(event.currentTarget)
-        }}
-      >
-        <div className={styles.fields}>
-          <TextInput
-            label="Services"
-            description="With commas between; * stands for any characters, ? for one"
-            placeholder="payments-*, checkout"
-            required
-            value={form.services}
-            error={showsProblems && problems.services}
-            onChange={event => set({ services: event.currentTarget.value })}
-          />
-          <TextInput
-            label="Begins"
-            description={`In ${zoneName()}; empty: now`}
-            type="datetime-local"
-            value={form.begins}
-            error={showsProblems && problems.begins}
-            onChange={event => set({ begins: event.currentTarget.value })}
-          />
-          <Select
-            label="For"
-            description="From then on"
-            data={Array.from(LENGTHS, ([value, { label }]) => ({ value, label }))}
-            value={form.length}
-            onChange={value => set({ length: value ?? NEW_SILENCE.length })}
-          />
-        </div>
-        <div>
-          <div className={styles.label} id="silence-severities">
-            Severities
-          </div>
-          <p className={styles.hint}>None chosen: all</p>
-          <Chip.Group multiple value={[...form.severities]} onChange={value => set({ severities: value as Severity[] })}>
-            <Group gap="xs" role="group" aria-labelledby="silence-severities">
-              {SEVERITIES.map(severity => (
-                <Chip key={severity} value={severity} size="xs">
-                  {severity}
-                </Chip>
-              ))}
-            </Group>
-          </Chip.Group>
-        </div>
-        <Textarea
-          label="Reason"
-          placeholder="Database upgrade"
-          required
-          autosize
-          minRows={1}
-          maxRows={4}
-          value={form.reason}
-          error={showsProblems && problems.reason}
-          onChange={event => set({ reason: event.currentTarget.value })}
-        />
-        <div className={styles.formButtons}>
-          <Button type="submit" loading={add.isPending}>
-            Silence
-          </Button>
-        </div>
-      </form>
-    </Panel>
+    <div>
+      <div className={styles.label} id="silence-severities">
+        Severities
+      </div>
+      <p className={styles.hint}>None chosen: all</p>
+      <Chip.Group multiple value={[...chosen]} onChange={value => onChange(value as Severity[])}>
+        <Group gap="xs" role="group" aria-labelledby="silence-severities">
+          {SEVERITIES.map(severity => (
+            <Chip key={severity} value={severity} size="xs">
+              {severity}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+    </div>
   )
 }
 

@@ -82,7 +82,7 @@ export class Glue {
 }
 
 /** Bytes of all texts together, and how many may follow one. */
-export const MAX_TEMPLATE_BYTES = 1_048_576
+const MAX_TEMPLATE_BYTES = 1_048_576
 const MAX_NEXT = 32
 /** Beside its bytes. */
 const GLUE_BYTES = 300

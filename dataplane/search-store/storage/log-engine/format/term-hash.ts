@@ -2,7 +2,7 @@
  * The 64-bit key of a (field, term), in two signed 32-bit halves: two lanes run over the term's UTF-8 bytes from the field's seeds,
  * then a bijective mixing. The byte loops of the walker repeat the lane steps inline; `addByteLo`/`addByteHi` are their definition.
  */
-export const LANE_LO = 0x9e3779b1 | 0
+const LANE_LO = 0x9e3779b1 | 0
 export const LANE_HI = 0x85ebca6b | 0
 
 export const addByteLo = (lo: number, byte: number) => Math.imul(lo ^ byte, LANE_LO)

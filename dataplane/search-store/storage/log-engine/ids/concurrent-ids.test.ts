@@ -12,7 +12,7 @@ import { createFailingFiles } from '../testing/failing-files.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { numberedDocument } from '../testing/numbered-documents.ts'
 import { createOracle, type Oracle } from '../testing/oracle.ts'
-import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from '../testing/temporary-index.ts'
 
 /** So many ids come again and again; work that runs at once is about ids of its own, so that its order does not matter. */
 const IDS = 160
@@ -167,7 +167,7 @@ describe('ids on disk, with everything at once', function () {
               index = await open()
             }
           }
-          runs = Math.max(runs, ...runNumbersIn(join(dir, 'index')))
+          runs = Math.max(runs, ...runNumbersIn(folderOf(dir)))
           await index.close()
         }),
       ),

@@ -13,7 +13,7 @@ import { creationsOf } from '../testing/creations-of.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { numberedDocument } from '../testing/numbered-documents.ts'
 import { createOracle, type Oracle } from '../testing/oracle.ts'
-import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from '../testing/temporary-index.ts'
 import { DocumentTimes } from './document-times.ts'
 import { IdRunWriter } from './id-run.ts'
 import { IdRuns } from './id-runs.ts'
@@ -41,7 +41,7 @@ async function fill(index: LogIndex, oracle: Oracle, from: number, segments: num
   }
 }
 
-const runsIn = (dir: string) => readdirSync(join(dir, 'index')).filter(name => name.endsWith('.ids'))
+const runsIn = (dir: string) => readdirSync(folderOf(dir)).filter(name => name.endsWith('.ids'))
 
 /** Numbers of the runs that were read since. */
 function watchRuns() {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from '../testing/temporary-index.ts'
 
 const create = (id: string, source: object) => ({ action: 'create' as const, id, source: Buffer.from(JSON.stringify(source)) })
 const NO_DYNAMIC = { dynamic: false, properties: { timestamp: { type: 'date' }, t: { type: 'text' } } }
@@ -45,7 +45,7 @@ describe('a mapping that is put over documents', () => {
       const index = await openIndex(dir, NO_DYNAMIC)
       await index.apply([create('a', { x: 'abc', y: { z: [1, 'two', 3] }, t: LONG }), create('b', { x: 5, t: 'short word' })])
       await index.close()
-      const [state] = readdirSync(join(dir, 'index')).filter(name => name === 'index.json')
+      const [state] = readdirSync(folderOf(dir)).filter(name => name === 'index.json')
       const path = join(dir, 'index', state!)
       // As a version wrote it that kept no list of segments.
       const { segments: _segments, crc32: _crc32, ...stored } = JSON.parse(readFileSync(path, 'utf8'))

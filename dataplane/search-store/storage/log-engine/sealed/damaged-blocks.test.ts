@@ -10,7 +10,7 @@ import { SegmentFile } from '../format/segment-file.ts'
 import { findDirectory, readDirectory } from '../format/segment-index/segment-directory.ts'
 import { createLogDocuments } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
-import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from '../testing/temporary-index.ts'
 import { SealedSegment } from './sealed-segment.ts'
 
 /** Whatever is read of each document, by the document; damage is the text of its error. */
@@ -53,7 +53,7 @@ describe('a wrong bit in a block', function () {
         await index.apply(Array.from({ length: count }, (): WriteOp => ({ action: 'create', ...next() })))
         await index.seal()
         await index.close()
-        const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+        const path = join(dir, 'index', readdirSync(folderOf(dir)).find(name => name.endsWith('.seg'))!)
         const sound = readFileSync(path)
         const { whole, blocks } = await reading(dir, segment => ({ whole: readAll(segment), blocks: segment.blocks() }))
         let told = 0
@@ -90,7 +90,7 @@ describe('a wrong bit among the ids of a block', () => {
       await index.apply(documents.map((each): WriteOp => ({ action: 'create', ...each })))
       await index.seal()
       await index.close()
-      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+      const path = join(dir, 'index', readdirSync(folderOf(dir)).find(name => name.endsWith('.seg'))!)
       const { offset } = (await reading(dir, segment => segment.blocks()))[0]!
       const wrong = readFileSync(path)
       wrong[offset]! ^= 0x10
@@ -111,7 +111,7 @@ describe('an update of a document in a damaged block', () => {
       await index.apply(documents.map((each): WriteOp => ({ action: 'create', ...each })))
       await index.seal()
       await index.close()
-      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+      const path = join(dir, 'index', readdirSync(folderOf(dir)).find(name => name.endsWith('.seg'))!)
       const { offset, idsBytes } = (await reading(dir, segment => segment.blocks()))[0]!
       const wrong = readFileSync(path)
       wrong[offset + idsBytes + 100]! ^= 0x10
@@ -141,7 +141,7 @@ describe('a wrong bit in a column', function () {
       await index.apply(Array.from({ length: 400 }, (): WriteOp => ({ action: 'create', ...next() })))
       await index.seal()
       await index.close()
-      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+      const path = join(dir, 'index', readdirSync(folderOf(dir)).find(name => name.endsWith('.seg'))!)
       const sound = readFileSync(path)
       const file = new SegmentFile(nodeFiles, path)
       const { columns } = readDirectory(file, findDirectory(file, sound.length)!)

@@ -11,7 +11,7 @@ import type { LogIndex } from '../log-index.ts'
 import { createByteCache } from '../sealed/byte-cache.ts'
 import { createLogDocuments, type LogDocument } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
-import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from '../testing/temporary-index.ts'
 import type { TailCopy } from './tail-copy.ts'
 
 const FIELDS = [
@@ -57,7 +57,7 @@ function expectSame(copied: Segment, own: Segment): void {
   }
 }
 
-const filesIn = (dir: string) => readdirSync(join(dir, 'index')).filter(name => name.endsWith('.idx'))
+const filesIn = (dir: string) => readdirSync(folderOf(dir)).filter(name => name.endsWith('.idx'))
 
 /** A disk that takes no more than so many bytes of logs. */
 function withRoomForLogs(room: number): IndexFiles {
@@ -188,7 +188,7 @@ describe('the log of the index over a tail', () => {
       const index = await openIndex(dir, LOG_MAPPING)
       await write(index, documentsOf(createLogDocuments(3, Date.UTC(2026, 10, 21)), 700))
       const bytesOf = (ending: string) =>
-        readdirSync(join(dir, 'index'))
+        readdirSync(folderOf(dir))
           .filter(name => name.endsWith(ending))
           .reduce((sum, name) => sum + statSync(join(dir, 'index', name)).size, 0)
       expect(bytesOf('.idx')).to.be.above(0)

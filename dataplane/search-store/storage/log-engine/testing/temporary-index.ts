@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MappingConfig } from '../../../mapping/mapping-config.ts'
@@ -15,6 +15,12 @@ export async function withDirectory<T>(use: (dir: string) => Promise<T>): Promis
     rmSync(dir, { recursive: true, force: true })
   }
 }
+
+/** The folder of the index within that of the test. */
+export const folderOf = (dir: string): string => join(dir, 'index')
+
+/** Names of the files of its segments. */
+export const segmentsOf = (dir: string): readonly string[] => readdirSync(folderOf(dir)).filter(name => name.endsWith('.seg'))
 
 /** So few that tests meet runs of ids on disk. */
 const MAX_IDS_IN_MEMORY = 40
@@ -35,5 +41,5 @@ export function openIndex(
     maxIdsInMemory,
     ...(files === undefined ? {} : { files }),
   }
-  return openLogIndex({ dir: join(dir, 'index'), name: 'service-logs-2026.11.21', mapping }, deps)
+  return openLogIndex({ dir: folderOf(dir), name: 'service-logs-2026.11.21', mapping }, deps)
 }

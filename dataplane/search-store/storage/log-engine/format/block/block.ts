@@ -15,7 +15,7 @@ import { CutMessages } from './read-messages.ts'
 /** Documents per block: reading one of them costs as much as there are documents. `MAX_DOCS` may be no less. */
 export const BLOCK_DOCS = 250
 /** Blocks end at this many bytes of documents too. */
-export const BLOCK_BYTES = 512 * 1024
+const BLOCK_BYTES = 512 * 1024
 /** Less than this is kept as it is: the call would cost more than the space. */
 const MIN_COMPRESSED_BYTES = 4096
 

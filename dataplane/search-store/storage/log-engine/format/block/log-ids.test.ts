@@ -1,5 +1,4 @@
 import { cpSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
@@ -9,7 +8,7 @@ import { createDerivedLogDocuments, withDerivedLogId } from '../../testing/deriv
 import { encodeBlock } from '../../testing/encode-block.ts'
 import type { LogDocument } from '../../testing/log-documents.ts'
 import { LOG_MAPPING } from '../../testing/log-mapping.ts'
-import { openIndex, withDirectory } from '../../testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from '../../testing/temporary-index.ts'
 import { idKeyOf } from '../document-id.ts'
 import { BLOCK_DOCS, readBlockRef, readDocuments, readMessages } from './block.ts'
 import { LOG_ID_NAMESPACE } from './log-ids.ts'
@@ -134,7 +133,7 @@ describe('ids of log records', () => {
 
   it('are kept in segments that were written before, which are read as they are with all their terms, and in new ones after a merge', () =>
     withDirectory(async dir => {
-      cpSync(WRITTEN_BEFORE, join(dir, 'index'), { recursive: true })
+      cpSync(WRITTEN_BEFORE, folderOf(dir), { recursive: true })
       const index = await openIndex(dir, LOG_MAPPING)
       const next = createDerivedLogDocuments(21, WRITTEN_MS)
       const documents = Array.from({ length: 260 }, next)

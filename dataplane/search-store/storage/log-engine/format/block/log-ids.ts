@@ -21,8 +21,8 @@ import {
 export const LOG_ID_NAMESPACE = '1d4fe476-9f3c-5866-8387-82041192153a'
 
 /** Members that the id follows from, beside the time. */
-export const TRACE_BYTES = 16
-export const SPAN_BYTES = 8
+const TRACE_BYTES = 16
+const SPAN_BYTES = 8
 
 const DIGITS_AT = 16
 /** Namespace, trace, span and nanoseconds since 1970 with colons between; the quote behind the last of them is in none. */

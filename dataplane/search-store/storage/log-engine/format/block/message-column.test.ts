@@ -1,18 +1,16 @@
 import { cpSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { rounds } from '../../../../../testing/rounds.ts'
-import type { WriteOp } from '../../../index-storage.ts'
 import { sourceReader } from '../../sealed/stored-blocks.ts'
 import { expectSame } from '../../testing/compare.ts'
 import { encodeBlock } from '../../testing/encode-block.ts'
 import { LOG_MAPPING } from '../../testing/log-mapping.ts'
-import { numberedDocument } from '../../testing/numbered-documents.ts'
+import { creates, numberedDocument } from '../../testing/numbered-documents.ts'
 import { createOracle } from '../../testing/oracle.ts'
-import { openIndex, withDirectory } from '../../testing/temporary-index.ts'
+import { folderOf, openIndex, withDirectory } from '../../testing/temporary-index.ts'
 import { readPlanes, writePlanes } from '../bytes/byte-planes.ts'
 import { idKeyOf } from '../document-id.ts'
 import type { StagedDocument } from '../staged-document.ts'
@@ -22,9 +20,6 @@ import { blockBytes, readBlockRef, readDocuments, readMessages } from './block.t
 const WRITTEN_BEFORE = fileURLToPath(new URL('../../testing/without-messages-apart', import.meta.url))
 
 const textOf = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString())
-
-const creates = (from: number, count: number): WriteOp[] =>
-  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
 
 /** Any bytes, with or without a part that may stand apart. */
 const staged: fc.Arbitrary<StagedDocument> = fc
@@ -117,7 +112,7 @@ describe('messages apart from their documents', () => {
 
   it('are not needed to read and go on with what was written before', () =>
     withDirectory(async dir => {
-      cpSync(WRITTEN_BEFORE, join(dir, 'index'), { recursive: true })
+      cpSync(WRITTEN_BEFORE, folderOf(dir), { recursive: true })
       const oracle = createOracle(LOG_MAPPING)
       for (const op of creates(0, 45)) oracle.apply(op)
       let index = await openIndex(dir, LOG_MAPPING)

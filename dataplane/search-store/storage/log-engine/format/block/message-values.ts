@@ -14,7 +14,7 @@ export const HEX = 32
 export const MAX_DIGITS = 9
 const MAX_HEX_BYTES = 32
 const MIN_HEX_DIGITS = 4
-export const ADDRESS_BYTES = 4
+const ADDRESS_BYTES = 4
 
 export const isNumber = (kind: number): boolean => kind === NUMBER || (kind > DIGITS && kind < HEX)
 /** Bytes of a value that is no number. */
