@@ -38,6 +38,23 @@ describe('the verdict of a model', () => {
   for (const confidence of [0, 0.8, 1, 'High'])
     it(`fits with a confidence of ${confidence}`, () => expect(judged({ confidence }).kind).to.equal('fits'))
 
+  it('has the name of the service put before a summary that names none', () => {
+    const result = judged({ summary: 'The connection pool is exhausted.' })
+    expect(result).to.deep.equal({
+      kind: 'fits',
+      verdict: { service: 'checkout', summary: 'checkout: The connection pool is exhausted.', nextSteps: GOOD.nextSteps },
+    })
+  })
+
+  it('fits without what nobody is shown, and without steps', () => {
+    const { summary, rootCause } = GOOD
+    expect(judge(JSON.stringify({ summary, rootCause }), ASKED)).to.deep.equal({
+      kind: 'fits',
+      verdict: { service: 'checkout', summary, nextSteps: [] },
+    })
+    expect(judged({ hypotheses: null, confidence: null, nextSteps: null }).kind).to.equal('fits')
+  })
+
   const unfit: readonly { name: string; change: object; problem: string }[] = [
     {
       name: 'an unknown service',
@@ -64,7 +81,6 @@ describe('the verdict of a model', () => {
       change: { summary: 'payments is to blame, not checkout' },
       problem: 'summary: expected text that begins with checkout, seen "payments"',
     },
-    { name: 'a summary of no service', change: { summary: 'Everything is fine.' }, problem: 'seen "no service"' },
     {
       name: 'a summary of a service whose name is within another',
       change: { summary: 'check refuses, so does checkout' },

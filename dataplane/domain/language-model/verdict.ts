@@ -55,17 +55,22 @@ function readVerdict(answer: string, { services, evidence }: Asked): Verdict {
   if (strange !== undefined) throw unfit('rootCause.evidenceIds', 'ids of the evidence alone', strange)
   if (service !== NO_SERVICE && !cited.some(id => evidence.get(id) === service))
     throw unfit('rootCause.evidenceIds', `an id of evidence of ${service} at least`, cited)
-  if (!isConfidence(confidence)) throw unfit('confidence', `one of ${JSON.stringify(CONFIDENCES)}`, confidence)
+  if (!isLeftOut(confidence) && !isConfidence(confidence)) throw unfit('confidence', `one of ${JSON.stringify(CONFIDENCES)}`, confidence)
   // Never shown; a model that writes here what it must not is not to be trusted with the rest.
-  for (const text of asTexts(hypotheses, { field: 'hypotheses', most: MAX_HYPOTHESES, longest: MAX_SUMMARY_LENGTH }))
+  for (const text of asTexts(hypotheses ?? [], { field: 'hypotheses', most: MAX_HYPOTHESES, longest: MAX_SUMMARY_LENGTH }))
     readText(text, 'hypotheses', MAX_SUMMARY_LENGTH)
   return {
     service,
     summary: readSummary(summary, service === NO_SERVICE ? services[0]! : service, services),
-    nextSteps: asTexts(nextSteps, { field: 'nextSteps', most: MAX_STEPS, longest: 5 * MAX_STEP_LENGTH }).map(step =>
+    nextSteps: asTexts(nextSteps ?? [], { field: 'nextSteps', most: MAX_STEPS, longest: 5 * MAX_STEP_LENGTH }).map(step =>
       readText(step, 'nextSteps', MAX_STEP_LENGTH),
     ),
   }
+}
+
+/** Models that are held to no schema leave fields out. */
+function isLeftOut(value: unknown): boolean {
+  return value === undefined || value === null
 }
 
 /** Never shown either. Models that are held to no schema like to give a share of 1. */
@@ -74,14 +79,15 @@ function isConfidence(value: unknown): boolean {
   return typeof value === 'string' && CONFIDENCES.some(name => name === value.toLowerCase())
 }
 
-/** The summary must name first, of all candidates, the service that the rules name first. */
+/** The summary must name no other candidate before the service that the rules name first; the name is put before one that names none. */
 function readSummary(value: unknown, service: string, services: readonly string[]): string {
   const text = readText(value, 'summary', MAX_SUMMARY_LENGTH)
   const first = services
     .map(name => ({ name, at: placeOf(name, text) }))
     .filter(({ at }) => at >= 0)
     .sort((a, b) => a.at - b.at || b.name.length - a.name.length)[0]?.name
-  if (first !== service) throw unfit('summary', `text that begins with ${service}`, first ?? 'no service')
+  if (first === undefined) return `${service}: ${text}`
+  if (first !== service) throw unfit('summary', `text that begins with ${service}`, first)
   return text
 }
 
