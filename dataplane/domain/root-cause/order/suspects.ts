@@ -10,6 +10,8 @@ import { findNewcomers } from './newcomers.ts'
 
 /** Where two services are this close, the one comes first whose fault would explain the other's. */
 const NEAR_TIE = 0.85
+/** The most, as a part of the strongest, that it counts that requests end after the words of a service: not close to it. */
+const MOST_OF_ENDS = 0.84
 /** A service that falls silent explains errors that blame a callee, and comes before a new service, from this part of their strength on. */
 const NEAR_BLAME = 0.5
 /** A service that says why it fails explains the failures of others, which are louder, from this part of their strength on. */
@@ -40,7 +42,13 @@ export interface Suspect {
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]
 }
 
-export function rankSuspects(found: readonly ScaledFindings[], system: ObservedSystem, failures: Failures): readonly Suspect[] {
+/** `ends` are what tells after whose words requests newly end. */
+export function rankSuspects(
+  found: readonly ScaledFindings[],
+  system: ObservedSystem,
+  failures: Failures,
+  ends: Pick<ScaledFindings, 'findings' | 'scale'> = { findings: new Map(), scale: 1 },
+): readonly Suspect[] {
   const newcomers = findNewcomers(system)
   const byService = new Map<number, { score: number; hints: { hint: Hint; strength: number }[] }>()
   for (const { findings, scale } of found)
@@ -61,7 +69,26 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
     const known = awaited.get(suspect.service)
     return known === undefined ? suspect : { ...suspect, nature: 'remote', awaited: known }
   }
-  return arrange(belowErrors(suspects).map(waiting), system)
+  return arrange(withEnds(belowErrors(suspects).map(waiting), ends), system)
+}
+
+/**
+ * Where requests break off and nobody says why, the service after whose words they end may be at fault as well as the one that would go on: it comes behind
+ * the strongest, not close to it.
+ */
+function withEnds(suspects: readonly Suspect[], { findings, scale }: Pick<ScaledFindings, 'findings' | 'scale'>): readonly Suspect[] {
+  const [strongest] = suspects.toSorted((a, b) => b.score - a.score)
+  if (strongest?.nature !== 'broken' || strongest.hints.some(({ hint }) => hint.isErrors === true)) return suspects
+  const most = strongest.score * MOST_OF_ENDS
+  const known = new Map(suspects.map(suspect => [suspect.service, suspect]))
+  for (const [service, { score, hints }] of findings) {
+    const strength = Math.min(score / scale, most)
+    const suspect = known.get(service)
+    if (suspect !== undefined && suspect.score >= strength) continue
+    const ending = hints.map(hint => ({ hint, strength: Math.min(hint.strength / scale, most) }))
+    known.set(service, { ...suspect, service, score: strength, nature: 'broken', hints: [...ending, ...(suspect?.hints ?? [])] })
+  }
+  return [...known.values()]
 }
 
 /** The reason why a service fell silent, or is complained of, which it or the platform tells, counts before the silence and the complaints, which are louder; and new errors that tell why, before that they are new lines. */
