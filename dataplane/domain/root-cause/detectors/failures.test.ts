@@ -38,6 +38,15 @@ describe('errors, by the service where they begin', () => {
     expect([...failures.echoing].map(service => system.services[service])).to.have.members(['gateway', 'orders'])
   })
 
+  it('without trace ids a state that lasts follows nobody: the disk of a node is full for all of its services', () => {
+    const echoing = (orders: string) => {
+      const { failures, system } = failuresOf(untraced(withWindow(failing(orders, 'write /data/a: no space left on device'))))
+      return [...failures.echoing].map(service => system.services[service])
+    }
+    expect(echoing('order not stored: no space left on device')).not.to.include('orders')
+    expect(echoing('order not stored')).to.include('orders')
+  })
+
   it('one that names another service tells of that one', () => {
     const { strongest, failures } = failuresOf(withWindow(failing('payments does not answer')))
     expect(strongest).to.deep.equal(['payments', 'orders', 'gateway'])

@@ -76,7 +76,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   const firstMs = firstTimes(system.window, risen)
   const reader = readErrors(system.services, risen, kind => firstMs.get(kind) ?? Number.POSITIVE_INFINITY)
   const { isRemote } = reader
-  const echoes = findEchoes(system.window.untraced.filter(({ isError, kind }) => isError && risen.has(kind)))
+  const echoes = findUntracedEchoes(system.window, risen)
   const echoed = new Set(echoes.map(([later]) => later))
   const tallies = followNames(yield* tallyErrors(system, { risen, failed, reader, echoed }), echoes)
   let worstShare = 0
@@ -103,6 +103,13 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     echoing: echoingOf(system.window, risen, tallies, isRemote),
     blames: [...naming, ...echoes],
   }
+}
+
+/** Pairs of services without trace ids: the errors of the first one follow those of the second. A service whose errors all tell a lasting state of its own follows nobody. */
+function findUntracedEchoes({ untraced }: ObservedPeriod, risen: ReadonlySet<Kind>): ReturnType<typeof findEchoes> {
+  const errors = untraced.filter(({ isError, kind }) => isError && risen.has(kind))
+  const others = new Set([...new Set(errors.map(({ kind }) => kind))].filter(kind => !tellsLasting(kind)).map(({ service }) => service))
+  return findEchoes(errors).filter(([later]) => others.has(later))
 }
 
 interface Weighed {
