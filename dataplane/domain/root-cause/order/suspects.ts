@@ -16,7 +16,7 @@ const MOST_OF_ENDS = 0.84
 const NEAR_BLAME = 0.5
 /** A service that says why it fails explains the failures of others, which are louder, from this part of their strength on. */
 const NEAR_CAUSE = 0.3
-/** and from this part on where the stronger one says nothing itself: it is slow, or silent, or others complain of it. */
+/** and from this part on where the stronger one says nothing itself: it is slow, or silent, or others complain of it; or it only complains, and the kernel killed the other one. */
 const NEAR_CAUSE_OF_MUTE = 0.1
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
@@ -163,7 +163,9 @@ function isClose(suspect: Suspect, strongest: Suspect): boolean {
   if (near !== undefined) return suspect.score >= strongest.score * near
   if (suspect.nature === 'cause' && strongest.nature !== 'cause') {
     const isMute = !strongest.hints.some(({ hint }) => hint.isOwnWords === true)
-    return suspect.score >= strongest.score * (isMute ? NEAR_CAUSE_OF_MUTE : NEAR_CAUSE)
+    // The kernel writes one line, and those who call the dead service write all the time.
+    const isMourned = isKilled(suspect) && strongest.nature === 'remote'
+    return suspect.score >= strongest.score * (isMute || isMourned ? NEAR_CAUSE_OF_MUTE : NEAR_CAUSE)
   }
   if (isKilled(suspect) && strongest.nature === 'cause' && !isKilled(strongest)) return suspect.score >= strongest.score * NEAR_CAUSE
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
