@@ -3,7 +3,7 @@
 import type { Failures } from '../detectors/failures.ts'
 import type { Findings, Hint, Nature } from '../findings.ts'
 import { entryOf } from '../observed/entry-of.ts'
-import type { ObservedSystem } from '../observed/observed-system.ts'
+import type { ObservedPeriod, ObservedSystem } from '../observed/observed-system.ts'
 import { findAwaited } from './awaited.ts'
 import { type Callees, findCallees } from './callees.ts'
 import { findNewcomers } from './newcomers.ts'
@@ -69,19 +69,25 @@ export function rankSuspects(
     const known = awaited.get(suspect.service)
     return known === undefined ? suspect : { ...suspect, nature: 'remote', awaited: known }
   }
-  return arrange(withEnds(belowErrors(suspects).map(waiting), ends), system)
+  return arrange(withEnds(belowErrors(suspects).map(waiting), ends, system), system)
 }
 
 /**
  * Where requests break off and nobody says why, the service after whose words they end may be at fault as well as the one that would go on: it comes behind
  * the strongest, not close to it.
  */
-function withEnds(suspects: readonly Suspect[], { findings, scale }: Pick<ScaledFindings, 'findings' | 'scale'>): readonly Suspect[] {
+function withEnds(
+  suspects: readonly Suspect[],
+  { findings, scale }: Pick<ScaledFindings, 'findings' | 'scale'>,
+  { baseline }: ObservedSystem,
+): readonly Suspect[] {
   const [strongest] = suspects.toSorted((a, b) => b.score - a.score)
   if (strongest?.nature !== 'broken' || strongest.hints.some(({ hint }) => hint.isErrors === true)) return suspects
   const most = strongest.score * MOST_OF_ENDS
   const known = new Map(suspects.map(suspect => [suspect.service, suspect]))
+  const goesOn = goingOn(baseline, strongest.service)
   for (const [service, { score, hints }] of findings) {
+    if (!goesOn.has(hints[0]!.statement!)) continue
     const strength = Math.min(score / scale, most)
     const suspect = known.get(service)
     if (suspect !== undefined && suspect.score >= strength) continue
@@ -89,6 +95,18 @@ function withEnds(suspects: readonly Suspect[], { findings, scale }: Pick<Scaled
     known.set(service, { ...suspect, service, score: strength, nature: 'broken', hints: [...ending, ...(suspect?.hints ?? [])] })
   }
   return [...known.values()]
+}
+
+/** Statements behind which a service speaks in most requests that hold them. */
+function goingOn({ requests }: Pick<ObservedPeriod, 'requests'>, service: number): ReadonlySet<number> {
+  const held = new Map<number, number>()
+  const before = new Map<number, number>()
+  for (const { records } of requests) {
+    const end = records.findLastIndex(({ kind }) => kind.service === service)
+    for (const id of new Set(records.map(({ kind }) => kind.id))) held.set(id, (held.get(id) ?? 0) + 1)
+    for (const id of new Set(records.slice(0, Math.max(end, 0)).map(({ kind }) => kind.id))) before.set(id, (before.get(id) ?? 0) + 1)
+  }
+  return new Set([...before].flatMap(([id, count]) => (2 * count > held.get(id)! ? [id] : [])))
 }
 
 /** The reason why a service fell silent, or is complained of, which it or the platform tells, counts before the silence and the complaints, which are louder; and new errors that tell why, before that they are new lines. */
