@@ -5,6 +5,7 @@ import { lacksWords } from '../records/readable-text.ts'
 import { findDelays } from './detectors/delays.ts'
 import { type Failures, findFailures, withoutFailed, withoutRecovered } from './detectors/failures.ts'
 import { findRates } from './detectors/rates.ts'
+import { findEnds } from './detectors/request-ends.ts'
 import { findStructure } from './detectors/visit-structure.ts'
 import { findVisits } from './detectors/visits-per-request.ts'
 import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
@@ -92,7 +93,8 @@ export function* rankSystem(
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
   const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
-  const ranked = rankSuspects(found, system, failures)
+  const ends = yield* findEnds(withoutFailed(system, failures))
+  const ranked = rankSuspects(found, system, failures, { findings: ends, scale: DETECTORS.structure.scale })
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
   const waiting = waitingFor(ranked)

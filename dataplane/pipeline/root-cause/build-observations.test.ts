@@ -129,6 +129,8 @@ describe('observations of stored records', () => {
     expect(['FATAL', 'ERROR', 'WARN', 'INFO'].map(level => isError(level, 'slow event loop'))).to.deep.equal([true, true, false, false])
     expect(['WARN', 'INFO'].map(level => isError(level, 'fork: Cannot allocate memory'))).to.deep.equal([true, false])
     expect(['WARN', 'INFO'].map(level => isError(level, 'ERROR no charge'))).to.deep.equal([false, true])
+    const kill = 'Memory cgroup out of memory: Killed process <*> (orders)'
+    expect(['WARN', 'INFO'].map(level => isError(level, kill))).to.deep.equal([true, true])
   })
 
   it('are errors, whatever their level, where they tell of a state that lasts', () => {
@@ -143,6 +145,14 @@ describe('observations of stored records', () => {
     ])
     expect(build('kernel: [<*>] Out of memory: Killed process <*> (java)').isError).to.equal(true)
     expect(build('nf_conntrack: table full, dropping packet')).to.include({ isError: true, node: 'node-a' })
+  })
+
+  it('name the node, or without Kubernetes the host', () => {
+    const nodeOf = (fields: Fields) =>
+      new ObservationBuilder().build({ time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern: 'saved' }, fields).node
+    expect(nodeOf({ host: ['orders-0'], 'k8s.node.name': ['node-a'], 'k8s.pod.name': ['orders-0'] })).to.equal('node-a')
+    expect(nodeOf({ host: ['vm-7'] })).to.equal('vm-7')
+    expect(nodeOf({ host: ['orders-0'], 'k8s.pod.name': ['orders-0'] })).to.equal(undefined)
   })
 
   it('have their call site before the words', () => {

@@ -21,9 +21,11 @@ export interface StoredRecord {
 export type Fields = Readonly<Record<string, readonly unknown[]>>
 
 /** Which of the replicas of a service wrote a record: the first of these that it has. */
-export const INSTANCE_KEYS: readonly string[] = ['k8s.pod.name', 'host']
+const POD_KEY = 'k8s.pod.name'
+const HOST_KEY = 'host'
+export const INSTANCE_KEYS: readonly string[] = [POD_KEY, HOST_KEY]
 
-/** The node that it was written on. */
+/** The node that it was written on; without Kubernetes the host, which several services share. */
 export const NODE_KEY = 'k8s.node.name'
 
 /** A pattern, kept once for all its records, and the words of its statement. */
@@ -65,7 +67,7 @@ export class ObservationBuilder {
   build(record: StoredRecord, fields: Fields | undefined): Observation {
     const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
     const { id, text, words, textIsError, textIsDebug, textIsWarning, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
-    const node = fields?.[NODE_KEY]?.[0]
+    const node = (fields?.[NODE_KEY] ?? (fields?.[POD_KEY] === undefined ? fields?.[HOST_KEY] : undefined))?.[0]
     const isDebug = level === 'DEBUG' || level === 'TRACE' || ((level ?? 'INFO') === 'INFO' && textIsDebug)
     const template = fields === undefined ? words : buildTemplate(words, key => fields[key]?.[0])
     const instance = INSTANCE_KEYS.map(key => fields?.[key]?.[0]).find(value => typeof value === 'string')
@@ -89,9 +91,10 @@ export class ObservationBuilder {
 
   #pattern(id: string, text: string): SharedPattern {
     return entryOf(this.#patterns, id, () => {
-      const namesReason = readErrorWords(text).sense === 'own'
+      const isKill = tellsKernelKill(text)
+      const namesReason = isKill || readErrorWords(text).sense === 'own'
       const level = levelInText(text)
-      const textIsError = level === 'error' || tellsKernelKill(text) || (namesReason && (level === 'warning' || tellsLastingState(text)))
+      const textIsError = level === 'error' || isKill || (namesReason && (level === 'warning' || tellsLastingState(text)))
       return {
         id,
         text,

@@ -38,6 +38,20 @@ describe('errors, by the service where they begin', () => {
     expect([...failures.echoing].map(service => system.services[service])).to.have.members(['gateway', 'orders'])
   })
 
+  it('without trace ids a state that lasts follows nobody on the same node: its disk is full for all of its services', () => {
+    const echoing = (orders: string, nodeOfOrders: string, nodeOfGateway = 'node-2') => {
+      const nodes: Readonly<Record<string, string>> = { orders: nodeOfOrders, payments: 'node-1', gateway: nodeOfGateway }
+      const on = (each: Observation) => ({ ...each, node: nodes[each.service]! })
+      const records = untraced(withWindow(failing(orders, 'write /data/a: no space left on device'))).map(on)
+      const { failures, system } = failuresOf(records)
+      return [...failures.echoing].map(service => system.services[service])
+    }
+    expect(echoing('order not stored: no space left on device', 'node-1')).not.to.include('orders')
+    expect(echoing('order not stored: no space left on device', 'node-2')).to.include('orders')
+    expect(echoing('order not stored: no space left on device', 'node-1', 'node-1')).to.include('orders')
+    expect(echoing('order not stored', 'node-1')).to.include('orders')
+  })
+
   it('one that names another service tells of that one', () => {
     const { strongest, failures } = failuresOf(withWindow(failing('payments does not answer')))
     expect(strongest).to.deep.equal(['payments', 'orders', 'gateway'])

@@ -76,7 +76,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   const firstMs = firstTimes(system.window, risen)
   const reader = readErrors(system.services, risen, kind => firstMs.get(kind) ?? Number.POSITIVE_INFINITY)
   const { isRemote } = reader
-  const echoes = findEchoes(system.window.untraced.filter(({ isError, kind }) => isError && risen.has(kind)))
+  const echoes = findUntracedEchoes(system.window, risen)
   const echoed = new Set(echoes.map(([later]) => later))
   const tallies = followNames(yield* tallyErrors(system, { risen, failed, reader, echoed }), echoes)
   let worstShare = 0
@@ -103,6 +103,27 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     echoing: echoingOf(system.window, risen, tallies, isRemote),
     blames: [...naming, ...echoes],
   }
+}
+
+/**
+ * Pairs of services without trace ids: the errors of the first one follow those of the second. Not where both stand on one node, and all errors of the first tell
+ * a lasting state: the disk of the node is full for both. From another node it passes on the words of its database.
+ */
+function findUntracedEchoes({ untraced }: ObservedPeriod, risen: ReadonlySet<Kind>): ReturnType<typeof findEchoes> {
+  const errors = untraced.filter(({ isError, kind }) => isError && risen.has(kind))
+  // A node that is the only one tells nobody apart.
+  if (new Set(untraced.map(({ source }) => source.node)).size < 2) return findEchoes(errors)
+  const lasting = new Map([...new Set(errors.map(({ kind }) => kind))].map(kind => [kind, tellsLasting(kind)]))
+  const byService = Map.groupBy(errors, ({ kind }) => kind.service)
+  const nodeOf = (service: number) => {
+    const [node, ...others] = new Set(byService.get(service)!.map(({ source }) => source.node))
+    return others.length === 0 ? node : undefined
+  }
+  const saysItself = (service: number) => byService.get(service)!.every(({ kind }) => lasting.get(kind) === true)
+  return findEchoes(errors).filter(([later, earlier]) => {
+    const node = nodeOf(later)
+    return node === undefined || node !== nodeOf(earlier) || !saysItself(later)
+  })
 }
 
 interface Weighed {

@@ -247,6 +247,22 @@ describe('what errors tell', () => {
     expect(killed(new Map([...at, [second!, 9_500]]))).to.equal(undefined)
   })
 
+  it('the kernel killed the service by whose name the process went, as far as it keeps names', () => {
+    const killed = (process: string, services = SERVICES) => {
+      const kill = kind('coredns', `Memory cgroup out of memory: Killed process 7 (${process}) total-vm:1203421kB`)
+      return services[readErrors(services, [kill]).named(kill) ?? -1]
+    }
+    expect(killed('orders')).to.equal('orders')
+    expect(killed('java')).to.equal(undefined)
+    expect(killed('recommendation-', [...SERVICES, 'recommendation-engine'])).to.equal('recommendation-engine')
+    expect(killed('recommendation-', [...SERVICES, 'recommendation-engine', 'recommendation-ui'])).to.equal(undefined)
+    const task = kind(
+      'coredns',
+      'oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),task_memcg=/kubepods/burstable,task=orders,pid=7,uid=1000',
+    )
+    expect(SERVICES[readErrors(SERVICES, [task]).named(task) ?? -1]).to.equal('orders')
+  })
+
   it('who does not accept the certificate of another one waits for it; who got a status of failure waits for nobody', () => {
     const waits = (text: string) => {
       const said = kind('web', text)

@@ -13,6 +13,8 @@ import {
   asksWrongly,
   type ErrorSense,
   type ErrorWords,
+  killedProcess,
+  MAX_PROCESS_NAME,
   maskBesideStatus,
   readErrorWords,
   refusesLogin,
@@ -70,6 +72,7 @@ export function readErrors(
   const findHost = createFindHost(services)
   const findCalled = createFindCalled(services, findHost)
   const namedBy = createNamedBy(services, findHost)
+  const findProcess = createFindProcess(services)
   const killedBefore = createKilledBefore(all, kind => readOnce(kind).named, firstMs)
 
   /** The service that a kind complains of, by its attributes, and the system that its words name. */
@@ -102,7 +105,7 @@ export function readErrors(
     const foreign = readForeign(kind, texts)
     if (foreign !== undefined) return foreign
     const { system, called } = calledBy(kind, words)
-    const killed = () => (texts.some(tellsOomKill) ? killedBefore(kind) : undefined)
+    const killed = () => (texts.some(tellsOomKill) ? (findProcess(texts, kind.service) ?? killedBefore(kind)) : undefined)
     const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined) ?? killed()
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
     // Attributes say of whom it complains.
@@ -143,6 +146,22 @@ export function readErrors(
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
     beginningOf: errors => findBeginning(errors, readOnce),
     textOf,
+  }
+}
+
+/** The service by whose name the process went that the kernel killed: whole, or as much of it as the kernel keeps, of one service alone. */
+function createFindProcess(services: readonly string[]) {
+  const names = services.map(name => name.toLowerCase())
+  return (texts: readonly string[], speaker: number): number | undefined => {
+    const process = texts
+      .map(killedProcess)
+      .find(name => name !== undefined)
+      ?.toLowerCase()
+    if (process === undefined) return undefined
+    const isCut = process.length === MAX_PROCESS_NAME
+    const whole = names.indexOf(process)
+    const found = whole >= 0 ? [whole] : names.flatMap((name, service) => (isCut && name.startsWith(process) ? [service] : []))
+    return found.length === 1 && found[0] !== speaker ? found[0] : undefined
   }
 }
 

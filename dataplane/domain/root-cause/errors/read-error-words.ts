@@ -263,6 +263,19 @@ export function tellsOomKill(text: string): boolean {
   return OOM_KILL.test(start) && !RESTARTS.test(start)
 }
 
+/** The kernel keeps so much of a process's name. */
+export const MAX_PROCESS_NAME = 15
+const KILLED_PROCESS = new RegExp(
+  `\\bkilled process (?:\\d+|<\\*>),? \\(([\\w.-]{1,${MAX_PROCESS_NAME}})\\)|\\boom-kill:.{0,400}\\btask=([\\w.-]{1,${MAX_PROCESS_NAME}}),`,
+  'i',
+)
+
+/** The name of the process that the kernel killed for its memory; most are those of a language. */
+export function killedProcess(text: string): string | undefined {
+  const [, process, task] = KILLED_PROCESS.exec(text.slice(0, MAX_CHARACTERS)) ?? []
+  return process ?? task
+}
+
 /** Restarted again and again: the platform knows the service, and hardly the reason. */
 export function tellsRestarts(text: string): boolean {
   return RESTARTS.test(text.slice(0, MAX_CHARACTERS))

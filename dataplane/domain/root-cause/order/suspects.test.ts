@@ -56,6 +56,19 @@ describe('the order of suspects', () => {
     expect(ranked(seen)).to.deep.equal(['orders', 'payments'])
   })
 
+  it('puts who was killed before who complains five times as loud, and no other who says why', () => {
+    const complaining = { service: orders, strength: 10, nature: 'remote' as const, isErrors: true, isOwnWords: true }
+    const dead = { service: payments, strength: 2, nature: 'cause' as const, isErrors: true }
+    expect(ranked([complaining, { ...dead, isKill: true }])).to.deep.equal(['payments', 'orders'])
+    expect(ranked([complaining, dead])).to.deep.equal(['orders', 'payments'])
+    expect(
+      ranked([
+        { ...complaining, nature: 'fault' },
+        { ...dead, isKill: true },
+      ]),
+    ).to.deep.equal(['orders', 'payments'])
+  })
+
   it('puts who fails before who is silent, unless the one that fails blames another', () => {
     const silent = { service: payments, strength: 4, nature: 'silence' as const }
     expect(ranked([silent, { service: orders, strength: 4, nature: 'broken' }])).to.deep.equal(['orders', 'payments'])

@@ -3,18 +3,20 @@
 import type { Failures } from '../detectors/failures.ts'
 import type { Findings, Hint, Nature } from '../findings.ts'
 import { entryOf } from '../observed/entry-of.ts'
-import type { ObservedSystem } from '../observed/observed-system.ts'
+import type { ObservedPeriod, ObservedSystem } from '../observed/observed-system.ts'
 import { findAwaited } from './awaited.ts'
 import { type Callees, findCallees } from './callees.ts'
 import { findNewcomers } from './newcomers.ts'
 
 /** Where two services are this close, the one comes first whose fault would explain the other's. */
 const NEAR_TIE = 0.85
+/** The most, as a part of the strongest, that it counts that requests end after the words of a service: not close to it. */
+const MOST_OF_ENDS = 0.84
 /** A service that falls silent explains errors that blame a callee, and comes before a new service, from this part of their strength on. */
 const NEAR_BLAME = 0.5
 /** A service that says why it fails explains the failures of others, which are louder, from this part of their strength on. */
 const NEAR_CAUSE = 0.3
-/** and from this part on where the stronger one says nothing itself: it is slow, or silent, or others complain of it. */
+/** and from this part on where the stronger one says nothing itself: it is slow, or silent, or others complain of it; or it only complains, and the kernel killed the other one. */
 const NEAR_CAUSE_OF_MUTE = 0.1
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
@@ -40,7 +42,13 @@ export interface Suspect {
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]
 }
 
-export function rankSuspects(found: readonly ScaledFindings[], system: ObservedSystem, failures: Failures): readonly Suspect[] {
+/** `ends` are what tells after whose words requests newly end. */
+export function rankSuspects(
+  found: readonly ScaledFindings[],
+  system: ObservedSystem,
+  failures: Failures,
+  ends: Pick<ScaledFindings, 'findings' | 'scale'> = { findings: new Map(), scale: 1 },
+): readonly Suspect[] {
   const newcomers = findNewcomers(system)
   const byService = new Map<number, { score: number; hints: { hint: Hint; strength: number }[] }>()
   for (const { findings, scale } of found)
@@ -61,7 +69,44 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
     const known = awaited.get(suspect.service)
     return known === undefined ? suspect : { ...suspect, nature: 'remote', awaited: known }
   }
-  return arrange(belowErrors(suspects).map(waiting), system)
+  return arrange(withEnds(belowErrors(suspects).map(waiting), ends, system), system)
+}
+
+/**
+ * Where requests break off and nobody says why, the service after whose words they end may be at fault as well as the one that would go on: it comes behind
+ * the strongest, not close to it.
+ */
+function withEnds(
+  suspects: readonly Suspect[],
+  { findings, scale }: Pick<ScaledFindings, 'findings' | 'scale'>,
+  { baseline }: ObservedSystem,
+): readonly Suspect[] {
+  const [strongest] = suspects.toSorted((a, b) => b.score - a.score)
+  if (strongest?.nature !== 'broken' || strongest.hints.some(({ hint }) => hint.isErrors === true)) return suspects
+  const most = strongest.score * MOST_OF_ENDS
+  const known = new Map(suspects.map(suspect => [suspect.service, suspect]))
+  const goesOn = goingOn(baseline, strongest.service)
+  for (const [service, { score, hints }] of findings) {
+    if (!goesOn.has(hints[0]!.statement!)) continue
+    const strength = Math.min(score / scale, most)
+    const suspect = known.get(service)
+    if (suspect !== undefined && suspect.score >= strength) continue
+    const ending = hints.map(hint => ({ hint, strength: Math.min(hint.strength / scale, most) }))
+    known.set(service, { ...suspect, service, score: strength, nature: 'broken', hints: [...ending, ...(suspect?.hints ?? [])] })
+  }
+  return [...known.values()]
+}
+
+/** Statements behind which a service speaks in most requests that hold them. */
+function goingOn({ requests }: Pick<ObservedPeriod, 'requests'>, service: number): ReadonlySet<number> {
+  const held = new Map<number, number>()
+  const before = new Map<number, number>()
+  for (const { records } of requests) {
+    const end = records.findLastIndex(({ kind }) => kind.service === service)
+    for (const id of new Set(records.map(({ kind }) => kind.id))) held.set(id, (held.get(id) ?? 0) + 1)
+    for (const id of new Set(records.slice(0, Math.max(end, 0)).map(({ kind }) => kind.id))) before.set(id, (before.get(id) ?? 0) + 1)
+  }
+  return new Set([...before].flatMap(([id, count]) => (2 * count > held.get(id)! ? [id] : [])))
 }
 
 /** The reason why a service fell silent, or is complained of, which it or the platform tells, counts before the silence and the complaints, which are louder; and new errors that tell why, before that they are new lines. */
@@ -136,7 +181,9 @@ function isClose(suspect: Suspect, strongest: Suspect): boolean {
   if (near !== undefined) return suspect.score >= strongest.score * near
   if (suspect.nature === 'cause' && strongest.nature !== 'cause') {
     const isMute = !strongest.hints.some(({ hint }) => hint.isOwnWords === true)
-    return suspect.score >= strongest.score * (isMute ? NEAR_CAUSE_OF_MUTE : NEAR_CAUSE)
+    // The kernel writes one line, and those who call the dead service write all the time.
+    const isMourned = isKilled(suspect) && strongest.nature === 'remote'
+    return suspect.score >= strongest.score * (isMute || isMourned ? NEAR_CAUSE_OF_MUTE : NEAR_CAUSE)
   }
   if (isKilled(suspect) && strongest.nature === 'cause' && !isKilled(strongest)) return suspect.score >= strongest.score * NEAR_CAUSE
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
