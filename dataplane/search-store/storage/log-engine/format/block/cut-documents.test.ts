@@ -1,6 +1,8 @@
+import { getHeapStatistics } from 'node:v8'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { collectGarbage } from '../../../../../memory/give-back-garbage.ts'
 import { rounds } from '../../../../../testing/rounds.ts'
 import { memberPick } from '../../../../query/show/member-pick.ts'
 import { encodeBlock } from '../../testing/encode-block.ts'
@@ -55,6 +57,18 @@ function roundTrip(documents: readonly StagedDocument[]): BlockRef {
   return ref
 }
 
+/** Documents of a block as the pipeline writes them. */
+function documentsOf(seed: number): readonly StagedDocument[] {
+  const next = createLogDocuments(seed, Date.parse('2026-11-26T10:55:00Z'))
+  return Array.from({ length: DOCS }, () => {
+    const source = Buffer.from(next().source)
+    const text = source.toString('latin1')
+    const start = text.indexOf('"message":"') + 11
+    const message = { start, end: start + /(?<!\\)"/.exec(text.slice(start))!.index }
+    return { id: idKeyOf(/"log_id":"([^"]+)"/.exec(text)![1]!), source, message }
+  })
+}
+
 /** Where documents are cut is found anew after 128 blocks, in the next one or 16 later. Before that blocks may be small: what counts is how many. */
 function makeKnown(documents: readonly StagedDocument[]): void {
   for (let block = 0; block < 120; block++) encodeBlock(documents.slice(0, 16), 0)
@@ -71,6 +85,26 @@ const uuidOf = (k: number) => `00000000-0000-4000-8000-${String(k).padStart(12, 
 const hexOf = (k: number, digits: number) => Buffer.from(String(k * 7919).padStart(digits / 2, 'x')).toString('hex')
 
 describe('documents of a block with values cut out', () => {
+  it('take little more memory than a cache counts, however many blocks are read', () => {
+    const documents = documentsOf(3)
+    makeKnown(documents)
+    const bytes = Buffer.concat(encodeBlock(documents, 0).parts)
+    const ref = readBlockRef(bytes, 0, 0, 0)
+    const pick = memberPick(['service', 'log_id', 'trace_id', 'level'])
+    const readAll = () => {
+      const read = readDocuments(ref, (length, position) => bytes.subarray(position, position + length))
+      for (let k = 0; k < DOCS; k++) expect(read.pick(k, pick)).not.to.equal(undefined)
+      return read
+    }
+    readAll()
+    collectGarbage()
+    const before = getHeapStatistics().used_heap_size
+    const blocks = Array.from({ length: 600 }, readAll)
+    collectGarbage()
+    expect(getHeapStatistics().used_heap_size - before).to.be.below(5_000_000)
+    for (const each of blocks) expect(each.pick(0, pick)).to.deep.equal(blocks[0]!.pick(0, pick))
+  })
+
   it('come back byte for byte, in less space than as text', () => {
     const next = createLogDocuments(3, Date.parse('2026-11-26T10:55:00Z'))
     const documents = Array.from({ length: DOCS }, () => {
@@ -84,14 +118,7 @@ describe('documents of a block with values cut out', () => {
   })
 
   it('show some of their members without the others', () => {
-    const next = createLogDocuments(5, Date.parse('2026-11-26T10:55:00Z'))
-    const documents = Array.from({ length: DOCS }, () => {
-      const source = Buffer.from(next().source)
-      const text = source.toString('latin1')
-      const start = text.indexOf('"message":"') + 11
-      const message = { start, end: start + /(?<!\\)"/.exec(text.slice(start))!.index }
-      return { id: idKeyOf(/"log_id":"([^"]+)"/.exec(text)![1]!), source, message }
-    })
+    const documents = documentsOf(5)
     makeKnown(documents)
     const { documents: read } = encodeBlock(documents, 0).content
     const pick = memberPick(['service', 'log_id', 'trace_id', 'level'])

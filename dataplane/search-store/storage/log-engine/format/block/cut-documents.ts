@@ -171,12 +171,11 @@ export class CutDocuments implements BlockDocuments {
   }
 
   static sizeOf(texts: Uint8Array, values: Uint8Array, ids: Uint8Array): number {
-    return texts.length + values.length + ids.length + OPENED_BYTES
+    return texts.length + values.length + ids.length
   }
 
   release(): void {
-    this.#opened = undefined
-    this.#pickers = []
+    this.#close()
     releaseBytes(this.#texts)
     releaseBytes(this.#plain)
   }
@@ -203,8 +202,18 @@ export class CutDocuments implements BlockDocuments {
   }
 
   #open(): Opened {
-    this.#opened ??= open(this.#texts, this.#plain, this.#docs, this.#ids)
+    if (this.#opened !== undefined) return this.#opened
+    this.#opened = open(this.#texts, this.#plain, this.#docs, this.#ids)
+    allOpened.add(this)
+    if (allOpened.size > MAX_OPENED) allOpened.values().next().value!.#close()
     return this.#opened
+  }
+
+  /** It is opened again when it is asked for. */
+  #close(): void {
+    this.#opened = undefined
+    this.#pickers = []
+    allOpened.delete(this)
   }
 
   #scratch(): Buffer {
@@ -221,8 +230,10 @@ export class CutDocuments implements BlockDocuments {
 
 /** Numbers are written with room for digits that are cut off. */
 const MARGIN = 64
-/** Memory of what is noted of a block beside its bytes, about. */
-const OPENED_BYTES = 4_096
+/** Open blocks of the thread: what is noted of one takes up to three times its bytes, which is all that caches count. */
+const MAX_OPENED = 64
+/** The first one was opened first. */
+const allOpened = new Set<CutDocuments>()
 /** Some that a query looks at, and one that it shows. */
 const MAX_PICKERS = 4
 
