@@ -24,8 +24,15 @@ export interface AirflowDeps {
   readonly version: string
 }
 
-/** Parameters that choose among DAGs: there is only one DAG. Parameters without a name here have no effect. */
-const DagListParameters = z.looseObject({ ...PAGE, dag_id_pattern: z.string().optional(), paused: z.enum(['true', 'false']).optional() })
+/** Parameters that choose among DAGs: there is only one DAG, which has no tags. Parameters without a name here have no effect. */
+const DagListParameters = z.looseObject({
+  ...PAGE,
+  dag_id_pattern: z.string().optional(),
+  paused: z.enum(['true', 'false']).optional(),
+  tags: z.string().optional(),
+})
+/** Parameters of DAGs that may be given more than once. */
+const DAG_LISTS = ['tags', 'owners', 'fields', 'order_by'] as const
 
 export function airflowRoutes(version: ApiVersion, deps: AirflowDeps): readonly Route[] {
   const { runs, clock, log, onWork } = deps
@@ -43,9 +50,12 @@ export function airflowRoutes(version: ApiVersion, deps: AirflowDeps): readonly 
       method: 'GET',
       path: `${base}/dags`,
       query: DagListParameters,
-      async handle({ query: { limit = 100, offset = 0, dag_id_pattern: pattern = '', paused } }) {
+      lists: DAG_LISTS,
+      async handle({ query: { limit = 100, offset = 0, dag_id_pattern: pattern = '', paused, tags = '' } }) {
         const isAsked =
-          FEATURE_JOB.includes(pattern.replaceAll('%', '')) && (paused === undefined || (await runs.isPaused()) === (paused === 'true'))
+          tags === '' &&
+          FEATURE_JOB.includes(pattern.replaceAll('%', '')) &&
+          (paused === undefined || (await runs.isPaused()) === (paused === 'true'))
         const dags = isAsked ? [await dag()] : []
         return { body: { dags: dags.slice(offset, offset + limit), total_entries: dags.length } }
       },

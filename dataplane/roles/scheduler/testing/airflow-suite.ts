@@ -78,6 +78,7 @@ function tests(open: Parameters<typeof describeAirflowApi>[1]): void {
       expect((await api.get(`${base}/dags/feature_compute`)).body).to.deep.equal(body.dags[0])
       expect((await api.get(`${base}/dags?dag_id_pattern=other`)).body).to.deep.equal({ dags: [], total_entries: 0 })
       expect((await api.get(`${base}/dags?paused=true`)).body.total_entries).to.equal(0)
+      expect((await api.get(`${base}/dags?tags=ml&tags=hourly`)).body).to.deep.equal({ dags: [], total_entries: 0 })
       expect((await api.get(`${base}/dags/other`)).status).to.equal(404)
     })
 
