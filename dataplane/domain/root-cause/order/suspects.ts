@@ -85,7 +85,7 @@ function withEnds(
   if (strongest?.nature !== 'broken' || strongest.hints.some(({ hint }) => hint.isErrors === true)) return suspects
   const most = strongest.score * MOST_OF_ENDS
   const known = new Map(suspects.map(suspect => [suspect.service, suspect]))
-  const goesOn = goingOn(baseline, strongest.service)
+  const goesOn = goingOn(baseline, strongest.service, new Set([...findings.values()].map(({ hints }) => hints[0]!.statement!)))
   for (const [service, { score, hints }] of findings) {
     if (!goesOn.has(hints[0]!.statement!)) continue
     const strength = Math.min(score / scale, most)
@@ -97,16 +97,21 @@ function withEnds(
   return [...known.values()]
 }
 
-/** Statements behind which a service speaks in most requests that hold them. */
-function goingOn({ requests }: Pick<ObservedPeriod, 'requests'>, service: number): ReadonlySet<number> {
-  const held = new Map<number, number>()
-  const before = new Map<number, number>()
+/** The `statements` behind which a service speaks in most requests that hold them. */
+function goingOn({ requests }: Pick<ObservedPeriod, 'requests'>, service: number, statements: ReadonlySet<number>): ReadonlySet<number> {
+  const counts = new Map([...statements].map(id => [id, { held: 0, before: 0 }]))
   for (const { records } of requests) {
     const end = records.findLastIndex(({ kind }) => kind.service === service)
-    for (const id of new Set(records.map(({ kind }) => kind.id))) held.set(id, (held.get(id) ?? 0) + 1)
-    for (const id of new Set(records.slice(0, Math.max(end, 0)).map(({ kind }) => kind.id))) before.set(id, (before.get(id) ?? 0) + 1)
+    const seen = new Set<number>()
+    for (const [at, { kind }] of records.entries()) {
+      const count = counts.get(kind.id)
+      if (count === undefined || seen.has(kind.id)) continue
+      seen.add(kind.id)
+      count.held++
+      if (at < end) count.before++
+    }
   }
-  return new Set([...before].flatMap(([id, count]) => (2 * count > held.get(id)! ? [id] : [])))
+  return new Set([...counts].flatMap(([id, { held, before }]) => (2 * before > held ? [id] : [])))
 }
 
 /** The reason why a service fell silent, or is complained of, which it or the platform tells, counts before the silence and the complaints, which are louder; and new errors that tell why, before that they are new lines. */
