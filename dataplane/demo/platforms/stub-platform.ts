@@ -1,5 +1,6 @@
 /** A stand-in for a ticket platform: its routes as a table, and what it holds. */
 import type { RouteForm } from '../../http/route.ts'
+import { percentDecoded } from '../percent-decoded.ts'
 import type { Html } from './html.ts'
 
 export interface StubRequest {
@@ -65,16 +66,8 @@ export function matchPath(pattern: string, path: string): Readonly<Record<string
   if (parts.length !== seen.length) return undefined
   const params: Record<string, string> = {}
   for (const [at, part] of parts.entries()) {
-    if (part.startsWith(':')) params[part.slice(1)] = decode(seen[at]!)
+    if (part.startsWith(':')) params[part.slice(1)] = percentDecoded(seen[at]!)
     else if (part !== seen[at]) return undefined
   }
   return params
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

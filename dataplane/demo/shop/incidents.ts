@@ -1,6 +1,8 @@
 /** Asks the console for incidents of the shop, as a person would look at them. */
+import { basicAuthorization } from '../../http/basic-authorization.ts'
 import { causeOf } from './collector.ts'
 import { DemoProblem } from './demo-problem.ts'
+import type { ConsoleLogin } from './options.ts'
 import { SERVICE_NAMES, SERVICES } from './services.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000
@@ -29,12 +31,12 @@ const HOSTS = Object.values(SERVICES).map(({ host }) => host)
 
 interface IncidentsOptions {
   readonly consoleUrl: string
-  readonly consoleLogin?: string
+  readonly consoleLogin?: ConsoleLogin
   readonly tenant: string
 }
 
 export function createIncidents({ consoleUrl, consoleLogin, tenant }: IncidentsOptions): Incidents {
-  const login = consoleLogin && { authorization: `Basic ${Buffer.from(consoleLogin).toString('base64')}` }
+  const login = consoleLogin && { authorization: basicAuthorization(consoleLogin.username, consoleLogin.password) }
   const headers = { 'content-type': 'application/json', 'x-service-tenant-id': tenant, ...login }
   const ask = async (path: string, signal: AbortSignal, body?: object): Promise<unknown> => {
     const init = { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) }

@@ -2,6 +2,7 @@
 import { readChoice, readHttpAddress, readInteger } from '../../command-line/option-values.ts'
 import { parseWords, type Words } from '../../command-line/words.ts'
 import { DEFAULT_TENANT, TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
+import { percentDecoded } from '../percent-decoded.ts'
 import { FAULT_NAMES, type FaultName } from './faults.ts'
 import { createRandom } from './random.ts'
 import { SERVICE_NAMES } from './services.ts'
@@ -42,8 +43,13 @@ export interface DemoOptions {
   readonly logsUrl: string
   /** Without a slash at the end, and without a user name. */
   readonly consoleUrl: string
-  /** For a console that asks for a password: `user:password`. */
-  readonly consoleLogin?: string
+  readonly consoleLogin?: ConsoleLogin
+}
+
+/** For a console that asks for a password. */
+export interface ConsoleLogin {
+  readonly username: string
+  readonly password: string
 }
 
 const OPTIONS = {
@@ -92,16 +98,7 @@ function readAddress(option: string, text: string, problems: string[]): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-function readLogin(address: string): string | undefined {
+function readLogin(address: string): ConsoleLogin | undefined {
   const { username = '', password = '' } = URL.parse(address) ?? {}
-  return username === '' ? undefined : `${decoded(username)}:${decoded(password)}`
-}
-
-/** A text that is not percent-encoded throughout is meant as it stands. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return username === '' ? undefined : { username: percentDecoded(username), password: percentDecoded(password) }
 }
