@@ -7,16 +7,16 @@ const TOLERATED: ReadonlySet<unknown> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 
 
 /**
  * Makes a directory, with its parents, so that it is still there after a power cut: what is written into it, and synced, would be lost with its
- * name. What is durable lies below `DATA_DIR`, which the message of a failure names. Its own parent is synced also when the directory was there: a process that was killed may have made it.
+ * name. What is durable lies below `DATA_DIR`, which the message of a failure names: `prefix` is its beginning. Its own parent is synced also when the directory was there: a process that was killed may have made it.
  * It holds what tenants sent, so its user alone may enter it; its parents have the mode that all new directories have.
  */
-export function makeDurableDirectory(path: string, sync: (directory: string) => void = syncDirectory): void {
+export function makeDurableDirectory(path: string, sync: (directory: string) => void = syncDirectory, prefix = 'DATA_DIR: '): void {
   const directory = resolve(path)
   try {
     make(directory, sync, OWNER_ALONE)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw Object.assign(new Error(`DATA_DIR: the directory ${directory} cannot be made: ${message}`, { cause: error }), { code })
+    throw Object.assign(new Error(`${prefix}the directory ${directory} cannot be made: ${message}`, { cause: error }), { code })
   }
 }
 

@@ -91,7 +91,8 @@ async function backUp(dir: string, dataDir: string, clock: Clock, interrupt: Abo
   if (isWithin(dataDir, dir)) throw new Error(`expected a directory outside DATA_DIR, seen ${dir}`)
   const isNew = !existsSync(dir)
   checkEmpty(dir, 'the backup')
-  makeBackupDirectory(dir)
+  // No setting says it.
+  makeDurableDirectory(dir, syncDirectory, '')
   const copied: BackedUpFile[] = []
   try {
     const createdAt = new Date(clock.nowMs()).toISOString()
@@ -172,15 +173,6 @@ async function restore(dir: string, dataDir: string, _clock: Clock, interrupt: A
 
 function isWithin(outer: string, dir: string): boolean {
   return `${dir}${sep}`.startsWith(`${outer}${sep}`)
-}
-
-/** It is no setting, as the directories are that a failure names otherwise. */
-function makeBackupDirectory(dir: string): void {
-  try {
-    makeDurableDirectory(dir)
-  } catch (error) {
-    throw new Error((error as Error).message.replace(/^DATA_DIR: /, ''), { cause: error })
-  }
 }
 
 function checkEmpty(dir: string, role: string): void {
