@@ -1,5 +1,6 @@
 /** Flat records of other writers than this pipeline, which have the fields that the specification lists (Spec: Flat enriched record; Pipeline rules 5). */
 import { createHash } from 'node:crypto'
+import { enrich } from '../features/enrichment.ts'
 import { isTenantId } from '../tenants/tenant.ts'
 import { buildDocumentId } from './document-id.ts'
 import type { FlatRecord } from './flat-record-fields.ts'
@@ -10,7 +11,8 @@ import { buildTimestamp, formatDay } from './timestamp.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const REQUIRED_TEXTS = ['@timestamp', 'log_id', 'tenant_id', 'service', 'level', 'message'] as const
-const FEATURES = { ml_error_rate_1h: 0, ml_p99_latency_1h: 0, ml_request_rate_1h: 0, ml_anomaly_history_count: 0, enriched: false }
+/** Those of a record that was not enriched. */
+const FEATURES = enrich('unreachable')
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(?:Z|[+-]\d\d:\d\d)$/
 
 /** The record with what follows from its fields, always the same of the same record; undefined where one of them is missing or is none. */

@@ -1,5 +1,6 @@
 /** Partial updates without parsing: changes members in the text of a document. */
 import { CLOSE_OBJECT, COMMA, hasEscape, QUOTE, SPACE, skipSpace, stringEnd } from '../../../../json/bytes.ts'
+import { isJsonObject } from '../../../../json/is-json-object.ts'
 import { roughEnd } from '../../../../json/rough.ts'
 
 interface Member {
@@ -16,7 +17,7 @@ interface Member {
 export function patchJson(source: Uint8Array, members: Readonly<Record<string, unknown>>): Uint8Array | undefined {
   const text = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
   const wanted = new Map(Object.entries(members))
-  if ([...wanted.values()].some(value => isObject(value))) return undefined
+  if ([...wanted.values()].some(isJsonObject)) return undefined
   const places = findMembers(text, wanted)
   if (places === undefined) return undefined
   const parts: Buffer[] = []
@@ -36,10 +37,6 @@ export function patchJson(source: Uint8Array, members: Readonly<Record<string, u
   const added = [...wanted].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')
   const comma = added === '' || isEmpty ? '' : ','
   return Buffer.concat([...parts, text.subarray(from, close), Buffer.from(comma + added), text.subarray(close)])
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The members with a wanted name, in order; undefined for escapes in names and names that come twice. The object is known to be valid. */
