@@ -1,7 +1,7 @@
 /** The help on the keys of this page; `?` opens it. */
 import { Modal } from '@mantine/core'
-import type { Shortcut } from '../components/shortcuts.ts'
-import { shortcuts } from '../components/use-shortcut.ts'
+import type { Shortcut } from '../components/keyboard/shortcuts.ts'
+import { shortcuts } from '../components/keyboard/use-shortcut.ts'
 import styles from './shell.module.css'
 
 const EVERYWHERE = 'Everywhere'

@@ -1,9 +1,9 @@
 /** Settings: a section for each path below `/settings`. */
 import { Suspense, useEffect, useRef } from 'react'
 import { Link, Redirect, useParams } from 'wouter'
-import { PageBoundary } from '../../components/page-boundary.tsx'
-import { Page } from '../../components/panel.tsx'
-import { Pending } from '../../components/states.tsx'
+import { PageBoundary } from '../../components/layout/page-boundary.tsx'
+import { Page } from '../../components/layout/panel.tsx'
+import { Pending } from '../../components/states/states.tsx'
 import { useLink } from '../../url-state/links.ts'
 import { SETTINGS_SECTIONS } from './sections.ts'
 import styles from './settings.module.css'

@@ -2,7 +2,7 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
 import { IconCalendarTime, IconChevronDown } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
-import { serverNow } from '../api/server-clock.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import {
   absoluteRange,
   DEFAULT_RANGE,
@@ -12,10 +12,10 @@ import {
   type TimeRange,
   toLocalInput,
   windowOf,
-} from '../url-state/time-range.ts'
-import { useTimeRange } from '../url-state/use-time-range.ts'
+} from '../../url-state/time-range.ts'
+import { useTimeRange } from '../../url-state/use-time-range.ts'
+import { useShortcut } from '../keyboard/use-shortcut.ts'
 import { zoneName } from './clock.ts'
-import { useShortcut } from './use-shortcut.ts'
 
 const OFFERED = ['5m', '15m', '30m', '1h', '3h', '6h', '12h', '1d', '2d', '7d', '14d', '30d'] as const
 

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
-import { describeFailure, RequestProblem } from '../api/problem.ts'
+import { describeFailure, RequestProblem } from '../../api/problem.ts'
+import { ErrorPanel } from '../states/states.tsx'
 import { Page } from './panel.tsx'
-import { ErrorPanel } from './states.tsx'
 
 export interface PageBoundaryProps {
   /** Stands above the failure; none where the page's own title stays. */

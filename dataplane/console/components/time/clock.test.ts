@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { absoluteRange, fromLocalInput, sayTimeRange, toLocalInput } from '../url-state/time-range.ts'
+import { absoluteRange, fromLocalInput, sayTimeRange, toLocalInput } from '../../url-state/time-range.ts'
+import { formatMoment, formatTime } from '../format.ts'
 import { momentOf, sayOffset, sayOffsetWhereItChanges, showUtc, subscribeClock } from './clock.ts'
-import { formatMoment, formatTime } from './format.ts'
 
 const WINTER = Date.UTC(2026, 10, 22, 22, 30, 7, 123)
 const SUMMER = Date.UTC(2026, 6, 1, 10)

@@ -4,11 +4,11 @@ import { useElementSize } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { sayOffsetWhereItChanges } from './clock.ts'
-import { formatCount, formatShort, formatTime } from './format.ts'
+import { formatCount, formatShort, formatTime } from '../format.ts'
+import { sayOffsetWhereItChanges } from '../time/clock.ts'
+import { useShowsUtc } from '../time/use-shows-utc.ts'
 import { type ChartSeries, sayChart, stack } from './stack.ts'
 import styles from './time-chart.module.css'
-import { useShowsUtc } from './use-shows-utc.ts'
 
 export interface TimeChartProps {
   /** The title of its content, without the figures: `Records by level`. */

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { visibleText } from './visible-text.ts'
+import { visibleText } from '../text/visible-text.ts'
 
 /** Names the browser's tab for what a page shows: several incidents stand open in tabs at once. Undefined: the page has the name of its kind alone. */
 export function useTabTitle(name: string | undefined): void {

@@ -1,6 +1,6 @@
 /** Whether the page shows old answers: readings that repeat, and got no answer for longer than they should. */
-import type { MissingParts } from '../api/missing-parts.ts'
-import { needsLogin, problemOf } from '../api/problem.ts'
+import type { MissingParts } from '../../api/missing-parts.ts'
+import { needsLogin, problemOf } from '../../api/problem.ts'
 
 /** So much later than planned an answer may come. */
 const GRACE_MS = 10_000

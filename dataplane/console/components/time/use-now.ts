@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { onClockChange, serverNow } from '../api/server-clock.ts'
+import { onClockChange, serverNow } from '../../api/server-clock.ts'
 
 /** The time of the server in ms, which moves on in steps: all that show a time ago move together. */
 const STEP_MS = 10_000

@@ -1,7 +1,7 @@
 /** A table of up to some hundred rows. With `onOpen`, `j` and `k` walk through the rows and Enter opens one. */
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { leaveControl, useShortcut } from '../keyboard/use-shortcut.ts'
 import styles from './data-table.module.css'
-import { leaveControl, useShortcut } from './use-shortcut.ts'
 
 export interface Column<T> {
   readonly key: string

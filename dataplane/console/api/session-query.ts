@@ -1,4 +1,4 @@
-import { readSession } from '../api/dashboard.ts'
+import { readSession } from './dashboard.ts'
 
 /** The session, which tells who is logged in: asked once for all parts of the console. */
 export const SESSION_QUERY = {

@@ -1,11 +1,11 @@
 /** Levels, severities, states and services, the same on every page. */
 
 import type { ReactNode } from 'react'
-import type { IncidentStatus, Severity } from '../api/ticketing.ts'
+import type { IncidentStatus, Severity } from '../../api/ticketing.ts'
+import { colorOf } from '../chart/service-color.ts'
+import { VisibleText } from '../text/foreign-text.tsx'
+import { visibleText } from '../text/visible-text.ts'
 import styles from './badges.module.css'
-import { VisibleText } from './foreign-text.tsx'
-import { colorOf } from './service-color.ts'
-import { visibleText } from './visible-text.ts'
 
 export function LevelBadge({ level }: { readonly level: string }) {
   return (

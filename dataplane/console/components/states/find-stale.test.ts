@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { describeFailure, RequestProblem } from '../api/problem.ts'
+import { describeFailure, RequestProblem } from '../../api/problem.ts'
 import { findStale, type Reading, sayAge, sayMissing } from './find-stale.ts'
 
 const NOW = 1_000_000_000

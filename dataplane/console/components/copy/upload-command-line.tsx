@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { addressOf } from '../url-state/base-path.ts'
-import { parseTenant } from '../url-state/tenant.ts'
-import { useSearch } from '../url-state/use-search.ts'
-import { SESSION_QUERY } from './session-query.ts'
-import { Command } from './states.tsx'
+import { SESSION_QUERY } from '../../api/session-query.ts'
+import { addressOf } from '../../url-state/base-path.ts'
+import { parseTenant } from '../../url-state/tenant.ts'
+import { useSearch } from '../../url-state/use-search.ts'
+import { Command } from '../states/states.tsx'
 import { uploadCommand } from './upload-command.ts'
 
 /** `data` is the argument of `--data-binary`, as the shell takes it. */

@@ -1,4 +1,4 @@
-import { TENANT_HEADER } from '../../contract/headers.ts'
+import { TENANT_HEADER } from '../../../contract/headers.ts'
 
 export interface UploadCommandOptions {
   /** The address of `/api/upload`. */

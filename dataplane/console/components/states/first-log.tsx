@@ -1,12 +1,12 @@
 /** Where no log has ever come: how the first one gets in, on each page that would be empty. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { searchLogs } from '../api/search.ts'
-import { useLink } from '../url-state/links.ts'
-import { parseTenant } from '../url-state/tenant.ts'
-import { useSearch } from '../url-state/use-search.ts'
+import { searchLogs } from '../../api/search.ts'
+import { useLink } from '../../url-state/links.ts'
+import { parseTenant } from '../../url-state/tenant.ts'
+import { useSearch } from '../../url-state/use-search.ts'
+import { UploadCommandLine } from '../copy/upload-command-line.tsx'
 import { EmptyState } from './states.tsx'
-import { UploadCommandLine } from './upload-command-line.tsx'
 
 /** How often a page without logs looks for the first one. */
 const POLL_MS = 5_000

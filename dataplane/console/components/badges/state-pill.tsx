@@ -1,5 +1,5 @@
+import { useIsStale } from '../states/stale.tsx'
 import { Pill, type Tone } from './badges.tsx'
-import { useIsStale } from './stale.tsx'
 
 interface Shown {
   readonly tone: Tone

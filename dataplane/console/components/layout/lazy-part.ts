@@ -1,5 +1,5 @@
 import { type ComponentType, lazy } from 'react'
-import { type Problem, RequestProblem } from '../api/problem.ts'
+import { type Problem, RequestProblem } from '../../api/problem.ts'
 
 const NOT_LOADED: Problem = {
   message: 'This part of the console could not be loaded.',

@@ -1,4 +1,4 @@
-import { formatAgo, formatTime } from './format.ts'
+import { formatAgo, formatTime } from '../format.ts'
 import { useNow } from './use-now.ts'
 
 export interface RelativeTimeProps {

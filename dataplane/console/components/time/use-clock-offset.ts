@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { clockOffset, onClockChange } from '../api/server-clock.ts'
+import { clockOffset, onClockChange } from '../../api/server-clock.ts'
 
 /** How far the server is ahead of this computer, ms. */
 export function useClockOffset(): number {

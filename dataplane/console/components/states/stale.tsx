@@ -3,12 +3,12 @@ import { IconClockExclamation, IconPlugConnectedX, IconPuzzleOff } from '@tabler
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { missingOf } from '../api/note-missing.ts'
-import { useLink } from '../url-state/links.ts'
+import { missingOf } from '../../api/note-missing.ts'
+import { useLink } from '../../url-state/links.ts'
+import { useClockOffset } from '../time/use-clock-offset.ts'
 import { findStale, type Reading, type Stale, sayAge, sayMissing } from './find-stale.ts'
 import styles from './states.module.css'
 import { LogIn } from './states.tsx'
-import { useClockOffset } from './use-clock-offset.ts'
 
 const LOOK_MS = 1_000
 

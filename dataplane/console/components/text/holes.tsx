@@ -1,7 +1,7 @@
 /** Text of a pattern or of a title made of one: the places that differ between messages are set back. Stands in an element that is `dir="auto"`. */
 
 import { Fragment } from 'react'
-import { withoutTerminalCodes } from '../../domain/records/terminal-codes.ts'
+import { withoutTerminalCodes } from '../../../domain/records/terminal-codes.ts'
 import { VisibleText } from './foreign-text.tsx'
 import styles from './holes.module.css'
 import { isBlank, NoMessage } from './no-message.tsx'
