@@ -8,7 +8,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
-import { microTime } from './leader-election.ts'
+import { microTime } from './lease.ts'
 
 export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true }
 

@@ -1,14 +1,11 @@
 /** Leader election: of several operators the holder of the Lease (coordination.k8s.io) leads, as with client-go. */
 
-import { performance } from 'node:perf_hooks'
-import { type ApiAnswer, type ApiFailure, NO_ANSWER } from '../../dataplane/kube/api-failure.ts'
+import { type ApiFailure, NO_ANSWER } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { Resource } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
-
-export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', namespaced: true }
+import { givenBack, heldBy, isHeldByOther } from './lease.ts'
+import { createLeaseRecord } from './lease-record.ts'
 
 export interface LeaderElectionConfig {
   readonly namespace: string
@@ -43,29 +40,20 @@ export interface LeaderElection {
   stop(): Promise<void>
 }
 
-/** How long others wait for a leader that is silent; how long a leader tries before it gives up; how often it tries, from the begin of one to that of the next. */
-export const LEASE_MS = 15_000
+/** How long a leader tries to renew before it gives up. Others wait longer: `LEASE_MS`. */
 export const RENEW_MS = 10_000
-export const RETRY_MS = 2000
+/** How often it tries, from the begin of one try to that of the next. */
+const RETRY_MS = 2000
 const REQUEST_MS = 5000
-
-interface LeaseSpec {
-  readonly holderIdentity?: string
-  readonly leaseDurationSeconds?: number
-  readonly acquireTime?: string
-  readonly renewTime?: string
-  readonly leaseTransitions?: number
-}
 
 export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderElectionDeps): LeaderElection {
   const { client, clock, log } = deps
   const { namespace, name, identity } = config
+  const record = createLeaseRecord({ namespace, name }, client, clock)
   const stopped = new AbortController()
   const acquired = Promise.withResolvers<void>()
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => {})
-  /** The Lease as seen last, and when it last changed: times within it are another machine's. */
-  let seen: { readonly lease: KubernetesObject; readonly changedMs: number } | undefined
   let leads = false
   /** A write of ours may have made us the holder, whether or not its answer came. */
   let mayHold = false
@@ -73,31 +61,22 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
   let running: Promise<void> | undefined
   let lastFailure = ''
 
-  const remember = (lease: KubernetesObject): void => {
-    if (seen?.lease.metadata.resourceVersion !== lease.metadata.resourceVersion) seen = { lease, changedMs: clock.nowMs() }
-  }
-
   /** Takes or renews the Lease; false when that did not work. */
   const tryHold = async (): Promise<boolean> => {
     // A leader knows the Lease from its own last write and need not ask for it again.
-    const isKnown = leads && seen !== undefined
-    if (!isKnown) {
-      const got = await client.get(LEASES, { namespace, name }, timeLimit())
-      if (!got.ok && got.failure.status !== 404) return tell(got.failure)
-      if (got.ok) remember(got.value)
-      else seen = undefined
-    }
-    if (seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)) return false
+    const isKnown = leads && record.seen !== undefined
+    const unread = isKnown ? undefined : await record.read(timeLimit())
+    if (unread !== undefined && unread.status !== 404) return tell(unread)
+    if (isTaken()) return false
     mayHold = true
     const startMs = clock.nowMs()
-    const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), timeLimit())
-    if (!written.ok) {
+    const unwritten = await record.write(heldBy(identity, record.spec, startMs), timeLimit())
+    if (unwritten !== undefined) {
       // Another's, or deleted, or a renewal that was given up arrived all the same.
-      const isOther = written.failure.status === 409 || written.failure.status === 404
-      if (isOther) seen = undefined
-      return isOther && isKnown && !isOverdue() ? tryHold() : tell(written.failure)
+      const isOther = unwritten.status === 409 || unwritten.status === 404
+      if (isOther) record.forget()
+      return isOther && isKnown && !isOverdue() ? tryHold() : tell(unwritten)
     }
-    remember(written.value)
     renewedMs = startMs
     lastFailure = ''
     return true
@@ -108,28 +87,9 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
     return { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: stopped.signal }
   }
 
-  const write = (
-    spec: LeaseSpec,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<ApiAnswer<KubernetesObject>> =>
-    seen === undefined
-      ? client.create(LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec }, options)
-      : client.replace(LEASES, { ...seen.lease, spec }, options)
+  const isOverdue = (): boolean => clock.nowMs() - renewedMs >= RENEW_MS
 
-  const isHeldByOther = ({ holderIdentity = '', leaseDurationSeconds = LEASE_MS / 1000 }: LeaseSpec, changedMs: number): boolean =>
-    holderIdentity !== '' && holderIdentity !== identity && clock.nowMs() < changedMs + leaseDurationSeconds * 1000
-
-  const nextSpec = (before: LeaseSpec | undefined): LeaseSpec => {
-    const now = microTime(clock.nowMs())
-    const ours = before?.holderIdentity === identity
-    return {
-      holderIdentity: identity,
-      leaseDurationSeconds: LEASE_MS / 1000,
-      acquireTime: ours ? (before.acquireTime ?? now) : now,
-      renewTime: now,
-      leaseTransitions: before === undefined ? 0 : (before.leaseTransitions ?? 0) + (ours ? 0 : 1),
-    }
-  }
+  const isTaken = (): boolean => record.seen !== undefined && isHeldByOther(record.seen, identity, clock.nowMs())
 
   const tell = ({ reason, message, advice }: ApiFailure): false => {
     if (!stopped.signal.aborted && lastFailure !== message) log.warn({ reason, advice }, `leader election: ${message}`)
@@ -143,36 +103,37 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
       const startMs = clock.nowMs()
       const holds = await tryHold()
       if (stopped.signal.aborted) return
-      if (holds && !leads) {
-        leads = true
-        log.info({ identity }, 'leading')
-        deps.onLead?.(true)
-        acquired.resolve()
-      }
+      if (holds && !leads) lead()
       // Another took it, or we could not renew in time: others may take it any moment.
       if (leads && !holds && (isTaken() || isOverdue())) return lose()
-      const jitter = leads ? 0 : RETRY_MS * 0.2 * deps.random()
-      const nowMs = clock.nowMs()
-      const leftMs = leads ? renewedMs + RENEW_MS - nowMs : Number.POSITIVE_INFINITY
-      // A slow answer is part of the time: two that take nearly 5 s each come within the 10 s.
-      await clock.sleep(Math.max(1, Math.min(startMs + RETRY_MS + jitter - nowMs, leftMs)), stopped.signal)
+      await clock.sleep(pauseMs(startMs), stopped.signal)
     }
   }
 
-  const isOverdue = (): boolean => clock.nowMs() - renewedMs >= RENEW_MS
+  /** A slow answer is part of the time: two that take nearly 5 s each come within the 10 s. */
+  const pauseMs = (startMs: number): number => {
+    const jitter = leads ? 0 : RETRY_MS * 0.2 * deps.random()
+    const nowMs = clock.nowMs()
+    const leftMs = leads ? renewedMs + RENEW_MS - nowMs : Number.POSITIVE_INFINITY
+    return Math.max(1, Math.min(startMs + RETRY_MS + jitter - nowMs, leftMs))
+  }
 
-  const isTaken = (): boolean => seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)
+  const lead = (): void => {
+    leads = true
+    log.info({ identity }, 'leading')
+    deps.onLead?.(true)
+    acquired.resolve()
+  }
 
   const lose = (): void => {
     leads = false
     mayHold = false
     deps.onLead?.(false)
-    lost.reject(
-      new Error(`leader election: ${identity} no longer leads: ${lastFailure || `the lease ${namespace}/${name} is held by ${holder()}`}`),
-    )
+    const why = lastFailure || `the lease ${namespace}/${name} is held by ${holder()}`
+    lost.reject(new Error(`leader election: ${identity} no longer leads: ${why}`))
   }
 
-  const holder = (): string => (seen === undefined ? '' : (specOf(seen.lease).holderIdentity ?? ''))
+  const holder = (): string => record.spec?.holderIdentity ?? ''
 
   const release = async (): Promise<void> => {
     if (!mayHold) return
@@ -180,14 +141,11 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
     leads = false
     const options = { timeoutMs: REQUEST_MS }
     // A renewal that was cut off may have arrived all the same.
-    const got = await client.get(LEASES, { namespace, name }, options)
-    if (got.ok && specOf(got.value).holderIdentity !== identity) return
-    if (got.ok) remember(got.value)
-    const { acquireTime: _acquired, ...spec } = got.ok ? specOf(got.value) : {}
-    const released = { ...spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.nowMs()) }
-    const answer = got.ok ? await write(released, options) : got
-    if (answer.ok) log.info({ identity }, 'gave the lead back')
-    else log.warn({ reason: answer.failure.reason }, `could not give the lead back: ${answer.failure.message}`)
+    const unread = await record.read(options)
+    if (unread === undefined && holder() !== identity) return
+    const failure = unread ?? (await record.write(givenBack(record.spec ?? {}, clock.nowMs()), options))
+    if (failure === undefined) log.info({ identity }, 'gave the lead back')
+    else log.warn({ reason: failure.reason }, `could not give the lead back: ${failure.message}`)
   }
 
   return {
@@ -211,19 +169,4 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
       await release()
     },
   }
-}
-
-function specOf(lease: KubernetesObject): LeaseSpec {
-  return (lease['spec'] ?? {}) as LeaseSpec
-}
-
-/** `MicroTime`: the API server refuses milliseconds there. */
-export function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z')
-}
-
-/** A clock that does not jump when the machine's time is set: it starts with it and counts on by itself. */
-export function createSteadyClock(clock: Clock): Clock {
-  const offsetMs = clock.nowMs() - performance.now()
-  return { nowMs: () => Math.round(offsetMs + performance.now()), sleep: clock.sleep }
 }
