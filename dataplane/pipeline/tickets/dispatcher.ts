@@ -6,6 +6,7 @@ import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { Versioned } from '../../ports/search-store.ts'
 import { createDispatchOutcomes, type DispatchListener } from './dispatch-outcomes.ts'
+import { documentKey } from './document-key.ts'
 import { findDue } from './find-due.ts'
 import { ALONE, type LaneOwners } from './lane-owners.ts'
 import { createLaneTable, partsOf } from './lane-table.ts'
@@ -91,12 +92,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         log.warn({ error, platform: hit.source.platform, incident: hit.source.incidentId }, 'a dispatch waits, tries again')
         await clock.sleep(AGAIN_MS, stopping.signal)
       })
-    void places.take(keyOf(hit), hit.source.tenantId, work).then(nudge)
+    void places.take(documentKey(hit), hit.source.tenantId, work).then(nudge)
   }
 
   const isUnderWay = (hit: Versioned<TicketThread>) => {
     const leftMs = hit.source.lease === undefined ? 0 : Date.parse(hit.source.lease.until) - clock.nowMs()
-    return places.isTaken(keyOf(hit)) || (leftMs > 0 && leftMs <= TOO_FAR_MS)
+    return places.isTaken(documentKey(hit)) || (leftMs > 0 && leftMs <= TOO_FAR_MS)
   }
 
   return {
@@ -149,8 +150,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     oldestPendingSeconds: waiting.oldestSeconds,
   }
 }
-
-const keyOf = ({ index, id }: Versioned<TicketThread>) => `${index}/${id}`
 
 /** Tickets that somebody asked for come before the others of their target. */
 function askedFirst(hits: readonly Versioned<TicketThread>[]): readonly Versioned<TicketThread>[] {

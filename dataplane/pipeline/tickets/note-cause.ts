@@ -3,6 +3,7 @@ import type { TargetId } from '../../contract/target-id.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
 import { owe, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import { isoTime } from '../../domain/time/iso-time.ts'
 import type { FoundCause } from './find-cause.ts'
 
 /** Undefined: it was looked for, and could not be found out. */
@@ -20,20 +21,20 @@ export function scheduled(incident: TicketedIncident, nowMs: number): TicketedIn
   const later = attentionAt !== undefined && Date.parse(attentionAt) > nowMs ? Date.parse(attentionAt) : undefined
   const stillOwed = (rest.owed ?? []).length > 0 ? nowMs : undefined
   const times = [later, nextAnalysisMs(incident), stillOwed].filter(time => time !== undefined)
-  return { ...incident, ticketing: times.length === 0 ? rest : { ...rest, attentionAt: iso(Math.max(0, Math.min(...times))) } }
+  return { ...incident, ticketing: times.length === 0 ? rest : { ...rest, attentionAt: isoTime(Math.max(0, Math.min(...times))) } }
 }
 
 function withFailure(incident: TicketedIncident, nowMs: number): TicketedIncident {
   const { severity, affectedServices: services, ticketing } = incident
   const { windowMs = 0, failures = 0 } = ticketing?.analysed ?? {}
-  const analysed = { at: iso(nowMs), severity, services, windowMs, hasFailed: true, failures: failures + 1 }
+  const analysed = { at: isoTime(nowMs), severity, services, windowMs, hasFailed: true, failures: failures + 1 }
   return { ...incident, ticketing: { ...ticketing, analysed } }
 }
 
 function withFound(incident: TicketedIncident, { rootCause, windowMs }: FoundCause, nowMs: number): TicketedIncident {
   const { severity, affectedServices: services, ticketing } = incident
   const { explainedAt, ...unexplained } = ticketing ?? {}
-  const analysed = { at: iso(nowMs), severity, services, windowMs }
+  const analysed = { at: isoTime(nowMs), severity, services, windowMs }
   // A model's words, or the note that it could not be used, stand unless the rules find another service: then the model is asked again.
   const isSame = incident.rootCause?.candidates[0]?.service === rootCause.candidates[0]?.service
   const next: TicketedIncident = {
@@ -42,7 +43,7 @@ function withFound(incident: TicketedIncident, { rootCause, windowMs }: FoundCau
     ticketing: { ...unexplained, ...(isSame && explainedAt !== undefined && { explainedAt }), analysed },
   }
   if (!isLateNews(incident, rootCause.candidates[0]?.service)) return next
-  return owe(next, { event: 'comment', at: iso(nowMs), targets: incident.platforms as readonly TargetId[], news: [rootCause.summary] })
+  return owe(next, { event: 'comment', at: isoTime(nowMs), targets: incident.platforms as readonly TargetId[], news: [rootCause.summary] })
 }
 
 function keepWords(before: RootCause | undefined, now: RootCause): RootCause {
@@ -56,5 +57,3 @@ function isLateNews({ ticketing, platforms, rootCause }: TicketedIncident, servi
   const isOpening = ticketing.owed?.some(({ event }) => event === 'open') ?? false
   return !isOpening && ticketing.quietBy === undefined && rootCause?.candidates[0]?.service !== service
 }
-
-const iso = (ms: number) => new Date(ms).toISOString()
