@@ -122,6 +122,7 @@ const ALLOWED: ImportTable = {
     'dataplane/limits/back-off.ts',
     'dataplane/contract/operator-name.ts',
     'dataplane/http/basic-authorization.ts',
+    'dataplane/json/is-json-object.ts',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
     'openid-client',
@@ -314,6 +315,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/request-body.ts',
     'dataplane/http/route.ts',
     'dataplane/http/server.ts',
+    'dataplane/json/is-json-object.ts',
     'dataplane/limits/back-off.ts',
     'dataplane/ports/clock.ts',
     'dataplane/process',
@@ -449,6 +451,7 @@ const ALLOWED: ImportTable = {
   'operator/observed': [
     'dataplane/contract',
     'dataplane/domain/tickets/platform-field.ts',
+    'dataplane/json/is-json-object.ts',
     'operator/api',
     'dataplane/kube/object.ts',
     'dataplane/text',
@@ -458,6 +461,7 @@ const ALLOWED: ImportTable = {
     'dataplane/contract',
     'operator/api',
     'operator/observed',
+    'dataplane/json/is-json-object.ts',
     'dataplane/kube/object.ts',
     '@kubernetes/client-node', // its types
     'node:crypto',
@@ -473,6 +477,7 @@ const ALLOWED: ImportTable = {
   ],
   'operator/reconcile': [
     'dataplane/contract/operator-name.ts',
+    'dataplane/json/is-json-object.ts',
     'dataplane/kube',
     'dataplane/limits/back-off.ts',
     'dataplane/ports',

@@ -1,6 +1,8 @@
 /** ServiceNow Table API: incidents with states, computed priority and journal; `correlation_id` is found by a query. */
+
 import { randomUUID } from 'node:crypto'
 import { basicAuthorization } from '../../http/basic-authorization.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { badge, type Html, html, when } from './html.ts'
 import { append, createNewest } from './newest.ts'
@@ -112,7 +114,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
         : handle(incident, request)
     }
   const change = onIncident((incident, { json }) =>
-    isObject(json)
+    isJsonObject(json)
       ? (write(incident, json) ?? { body: { result: incident.fields } })
       : failure(400, 'Exception while reading request', 'The payload is not valid JSON.'),
   )
@@ -122,7 +124,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
       method: 'POST',
       path: '/api/now/table/incident',
       handle: ({ json }) =>
-        isObject(json) ? create(json) : failure(400, 'Exception while reading request', 'The payload is not valid JSON.'),
+        isJsonObject(json) ? create(json) : failure(400, 'Exception while reading request', 'The payload is not valid JSON.'),
     },
     {
       method: 'GET',
@@ -178,8 +180,6 @@ const NAV = '/nav_to.do'
 const FORM = '/incident.do'
 
 const MESSAGES: Readonly<Record<number, string>> = { 403: 'Insufficient rights', 404: 'No Record found', 429: 'Rate limit exceeded' }
-
-const isObject = (json: unknown) => typeof json === 'object' && json !== null && !Array.isArray(json)
 
 function failure(status: number, message: string, detail: string): StubAnswer {
   return { status, body: { error: { message, detail }, status: 'failure' } }

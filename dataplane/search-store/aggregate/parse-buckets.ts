@@ -1,11 +1,11 @@
 /** Aggregations that make buckets: terms of several kinds, histograms, ranges, filters. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { regexPattern } from '../analysis/regular-expression.ts'
 import { ApiError, illegalArgument, parsingError, refusedByShards, unsupported } from '../api-error.ts'
 import { type CalendarUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
 import { parseDateFormat } from '../dates/date-format.ts'
 import { parseTimeZone, UTC } from '../dates/time-zone.ts'
 import {
-  isObject,
   type JsonObject,
   readArray,
   readBoolean,
@@ -162,7 +162,7 @@ function readTermFilter(content: JsonObject, type: string): TermFilter {
 function readChoice(value: unknown, where: string): TermChoice | undefined {
   if (value === undefined) return undefined
   if (typeof value === 'string') return { pattern: regexPattern(value, { caseInsensitive: false, flags: 'ALL' }) }
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     refuseUnknown(value, where, ['partition', 'num_partitions'])
     const partitions = readInteger(value['num_partitions'], `${where}.num_partitions`, 2)
     return { partitions, partition: readInteger(value['partition'], `${where}.partition`, 0, partitions - 1) }
@@ -351,7 +351,7 @@ function parseFilters(body: unknown): BucketSpec {
   const given = content['filters']
   if (given === undefined) throw illegalArgument('[filters] cannot be empty.')
   const filters: { key: string | undefined; query: Query }[] = []
-  if (isObject(given)) for (const [key, query] of Object.entries(given)) filters.push({ key, query: parseQuery(query) })
+  if (isJsonObject(given)) for (const [key, query] of Object.entries(given)) filters.push({ key, query: parseQuery(query) })
   else for (const query of readArray(given, 'filters.filters')) filters.push({ key: undefined, query: parseQuery(query) })
   if (filters.length === 0) throw illegalArgument('[filters] cannot be empty.')
   if (filters.length > MAX_RANGES)

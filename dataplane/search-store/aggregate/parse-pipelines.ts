@@ -1,6 +1,7 @@
 /** Aggregations over the buckets of the one above: derivative, cumulative_sum, moving_fn, moving_avg, serial_diff, bucket_script, bucket_sort. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { isObject, type JsonObject, readInteger, readNumber, readObject, readString, refuseUnknown } from '../json/json-reader.ts'
+import { type JsonObject, readInteger, readNumber, readObject, readString, refuseUnknown } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { parseSort } from '../query/parse/sort-spec.ts'
 import { parseArithmetic } from './bucket-arithmetic.ts'
@@ -163,11 +164,11 @@ const FUNCTIONS: Readonly<Record<string, Summary>> = {
 function scriptOf(content: JsonObject, type: string): string {
   const script = content['script']
   if (script === undefined) throw illegalArgument('Required [script]')
-  if (!isObject(script)) return readString(script, `${type}.script`)
+  if (!isJsonObject(script)) return readString(script, `${type}.script`)
   refuseUnknown(script, `${type}.script`, ['source', 'inline', 'lang', 'params'])
   if (script['lang'] !== undefined && script['lang'] !== 'painless' && script['lang'] !== 'expression')
     throw unsupported(`[${type}] script in [${textOf(script['lang'])}]`)
-  if (isObject(script['params']) && Object.keys(script['params']).length > 0) throw unsupported(`[${type}] script with [params]`)
+  if (isJsonObject(script['params']) && Object.keys(script['params']).length > 0) throw unsupported(`[${type}] script with [params]`)
   return readString(script['source'] ?? script['inline'], `${type}.script.source`)
 }
 

@@ -1,6 +1,7 @@
 /** The `aggs` member of a search. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { ApiError, illegalArgument, parsingError, unknownName, unsupported } from '../api-error.ts'
-import { isObject, readObject, words } from '../json/json-reader.ts'
+import { readObject, words } from '../json/json-reader.ts'
 import { orderPath } from './order-path.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { parseComposite } from './parse-composite.ts'
@@ -61,7 +62,7 @@ function parseOne(
 ): AggregationSpec | ParsedPipeline | SummarySpec {
   if (name === '' || /[[\]>]/.test(name))
     throw parsingError(`Invalid aggregation name [${name}]. Aggregation names can contain any character except '[', ']', and '>'`)
-  if (!isObject(value)) throw parsingError(`Aggregation definition for [${name}] must be an object`)
+  if (!isJsonObject(value)) throw parsingError(`Aggregation definition for [${name}] must be an object`)
   const types = Object.keys(value).filter(key => key !== 'aggs' && key !== 'aggregations' && key !== 'meta')
   if (types.length === 0) throw parsingError(`Missing definition for aggregation [${name}]`)
   if (types.length > 1) throw parsingError(`Found two aggregation type definitions in [${name}]: [${types[0]}] and [${types[1]}]`)

@@ -1,6 +1,7 @@
 /** Puts the results of pipelines into the buckets that they are made of, and summaries of all buckets beside them. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { ApiError, unsupported, validationError } from '../api-error.ts'
-import { isObject, type JsonObject, words } from '../json/json-reader.ts'
+import { type JsonObject, words } from '../json/json-reader.ts'
 import type { ParsedPipeline } from './parse-pipelines.ts'
 import type { AggregationSpec, PipelineSpec, SummarySpec } from './spec.ts'
 
@@ -107,7 +108,7 @@ function bucketsAt(results: JsonObject, path: string, summary: string) {
   for (const [depth, each] of names.entries()) {
     const [name, metric] = splitMetric(each, at)
     const found = at[name]
-    if (!isObject(found)) break
+    if (!isJsonObject(found)) break
     const within = [...(metric === undefined ? [] : [metric]), ...names.slice(depth + 1)].join('>')
     if (found['buckets'] !== undefined) return { buckets: Object.entries(found['buckets'] as Record<string, Bucket>), within }
     at = found
@@ -124,12 +125,12 @@ function summedValue(bucket: JsonObject, path: string, gaps: PipelineSpec['gaps'
   const names = path.split('>')
   let at: unknown = bucket
   for (const [depth, each] of names.entries()) {
-    const found = isObject(at) ? at[splitMetric(each, at)[0]] : undefined
-    if (isObject(found) && found['buckets'] !== undefined) {
+    const found = isJsonObject(at) ? at[splitMetric(each, at)[0]] : undefined
+    if (isJsonObject(found) && found['buckets'] !== undefined) {
       const kind = depth === names.length - 1 ? kindOfTerms(found) : 'Object[]'
       throw failedPath(`${NUMBER_ASKED}, got: [${kind}] at aggregation [${each}]`)
     }
-    if (depth === names.length - 1 && isObject(found) && !each.includes('[') && isObject(found['values']) && !each.includes('.'))
+    if (depth === names.length - 1 && isJsonObject(found) && !each.includes('[') && isJsonObject(found['values']) && !each.includes('.'))
       throw failedPath(`${NUMBER_ASKED}, but [${each}] contains multiple values. Please specify which to use.`)
     at = found
   }
@@ -154,19 +155,19 @@ function valueAt(bucket: JsonObject, path: string, gaps: PipelineSpec['gaps']): 
 function numberAt(bucket: JsonObject, path: string): unknown {
   const names = path.split('>')
   let at: unknown = bucket
-  for (const name of names.slice(0, -1)) at = isObject(at) ? at[name] : undefined
-  if (!isObject(at)) return undefined
+  for (const name of names.slice(0, -1)) at = isJsonObject(at) ? at[name] : undefined
+  if (!isJsonObject(at)) return undefined
   const last = names.at(-1)!
   if (last === '_count') return at['doc_count']
   const [name, metric] = splitMetric(last, at)
   const found = at[name]
-  if (!isObject(found)) return undefined
+  if (!isJsonObject(found)) return undefined
   if (metric === undefined) return found['value'] ?? found['doc_count']
-  const values = isObject(found['values']) ? found['values'] : found
+  const values = isJsonObject(found['values']) ? found['values'] : found
   return (
     values[metric] ??
     values[`${metric}.0`] ??
-    (isObject(found['std_deviation_bounds']) ? found['std_deviation_bounds'][metric.replace(/^std_/, '')] : undefined)
+    (isJsonObject(found['std_deviation_bounds']) ? found['std_deviation_bounds'][metric.replace(/^std_/, '')] : undefined)
   )
 }
 
