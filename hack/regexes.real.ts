@@ -41,7 +41,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'dataplane/roles/dashboard/site/site.ts': 'the path of a file that is there',
   'dataplane/roles/patient-bus.ts': 'a message of an error',
   'operator/desired/role-settings.ts': 'a number that was printed here',
-  'operator/observed/pod-trouble.ts': 'the end of a log in a status, 4,096 bytes',
+  'operator/observed/workloads/pod-trouble.ts': 'the end of a log in a status, 4,096 bytes',
 }
 
 interface Expression {

@@ -1,5 +1,5 @@
 /** Dispatches of a route, added up from the counters of pods, which begin at zero with each process. The status is where the sums are kept. */
-import type { TicketingRouteStatus } from '../api/status.ts'
+import type { TicketingRouteStatus } from '../../api/status.ts'
 
 /** A pod's counts of one target since its process began. */
 export interface TargetCounts {

@@ -1,8 +1,8 @@
 /** Whether the fields in a route's `settings` are of their form: the one that a PATCH of the ticketing configuration asks for. */
-import { parseField, shownField } from '../../dataplane/domain/tickets/platform-field.ts'
-import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { Problem } from './finding.ts'
-import { givenSettings } from './references.ts'
+import { parseField, shownField } from '../../../dataplane/domain/tickets/platform-field.ts'
+import type { TicketingRoute } from '../../api/ticketing-route.ts'
+import type { Problem } from '../finding.ts'
+import { givenSettings } from '../references.ts'
 
 /** Whether a platform may have a private address is a matter of the pipeline. */
 export const FIELD_RULES = { allowsPlainHttp: true } as const

@@ -1,8 +1,8 @@
-import { FIELD_PAIRS } from '../../dataplane/contract/platforms.ts'
-import type { TicketingRoute } from '../api/ticketing-route.ts'
-import type { SecretsRead } from './gathered.ts'
-import { givenSettings, routeReference } from './references.ts'
-import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
+import { FIELD_PAIRS } from '../../../dataplane/contract/platforms.ts'
+import type { TicketingRoute } from '../../api/ticketing-route.ts'
+import type { SecretsRead } from '../gathered.ts'
+import { givenSettings, routeReference } from '../references.ts'
+import { type ResolvedReference, resolveReference } from '../resolve-reference.ts'
 
 /** The credentials of a route. They are no good either where they hold one of two fields that come together, and `settings` lacks the other. */
 export function resolveRoute({ spec }: TicketingRoute, read: SecretsRead): ResolvedReference {

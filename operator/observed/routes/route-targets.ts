@@ -1,9 +1,9 @@
 /** The target of each TicketingRoute: an id that stays while other routes come and go, since tickets are kept by it. */
 import { createHash } from 'node:crypto'
-import { isTargetId, parseTargetId, type TargetId } from '../../dataplane/contract/target-id.ts'
-import type { TicketingRoute } from '../api/ticketing-route.ts'
-import { byAge } from './by-age.ts'
-import { givenSettings } from './references.ts'
+import { isTargetId, parseTargetId, type TargetId } from '../../../dataplane/contract/target-id.ts'
+import type { TicketingRoute } from '../../api/ticketing-route.ts'
+import { byAge } from '../by-age.ts'
+import { givenSettings } from '../references.ts'
 
 /** Targets of a namespace. Together with `MAX_FIELD_BYTES` it keeps the secret fields of a pipeline within one Secret. */
 export const MAX_TARGETS = 100

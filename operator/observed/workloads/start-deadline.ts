@@ -1,6 +1,6 @@
 /** How long the pod of mode AllInOne may take to start: its StatefulSet, unlike a Deployment, never says that it makes no progress. */
-import { COMPONENTS } from '../api/components.ts'
-import type { LogPipelineStatus } from '../api/status.ts'
+import { COMPONENTS } from '../../api/components.ts'
+import type { LogPipelineStatus } from '../../api/status.ts'
 
 /** As `progressDeadlineSeconds` of Deployments has it by default. */
 const START_DEADLINE_MS = 10 * 60_000

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { DISTRIBUTED, messageOf, object, pipelineObject, pod, running, SPEC, statusOf, summary } from './testing/status-of.ts'
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
+import { DISTRIBUTED, messageOf, object, pipelineObject, pod, running, SPEC, statusOf, summary } from '../testing/status-of.ts'
 
 const TYPE = 'DisruptionBudgetsReady'
 

@@ -1,7 +1,7 @@
 /** Why a pod is not ready, in one precise word. */
-import { conditionOf } from '../api/status.ts'
-import type { Problem } from './finding.ts'
-import type { ContainerStatus, Pod } from './foreign-kinds.ts'
+import { conditionOf } from '../../api/status.ts'
+import type { Problem } from '../finding.ts'
+import type { ContainerStatus, Pod } from '../foreign-kinds.ts'
 
 type Check = (pod: Pod, container: ContainerStatus | undefined) => Problem | undefined
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { isTargetId } from '../../dataplane/contract/target-id.ts'
-import { TICKETING_ROUTE_SPEC, type TicketingRoute } from '../api/ticketing-route.ts'
+import { isTargetId } from '../../../dataplane/contract/target-id.ts'
+import { TICKETING_ROUTE_SPEC, type TicketingRoute } from '../../api/ticketing-route.ts'
 import { assignTargets, MAX_TARGETS } from './route-targets.ts'
 
 function route(name: string, spec: object = {}, { age = 0, target }: { age?: number; target?: string } = {}): TicketingRoute {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { TicketingRouteStatus } from '../api/status.ts'
+import type { TicketingRouteStatus } from '../../api/status.ts'
 import { type AgentCounts, countDispatches, type TargetCounts } from './dispatch-counts.ts'
 
 const EARLY = '2026-01-01T00:00:00Z'

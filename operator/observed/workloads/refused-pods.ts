@@ -1,6 +1,6 @@
 /** Advice where the API server refuses the pods of a component. */
-import type { Component } from '../api/components.ts'
-import type { Effect, Problem } from './finding.ts'
+import type { Component } from '../../api/components.ts'
+import type { Effect, Problem } from '../finding.ts'
 
 interface Refusal {
   /** Words of the API server. */

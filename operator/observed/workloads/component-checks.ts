@@ -1,7 +1,7 @@
 /** One condition for each component; the two stream jobs share theirs. */
-import { COMPONENTS, type Component, componentName } from '../api/components.ts'
-import { type Effect, effectOfRefusal, type Finding, type Problem } from './finding.ts'
-import { type PipelineView, whatIsLacking } from './pipeline-view.ts'
+import { COMPONENTS, type Component, componentName } from '../../api/components.ts'
+import { type Effect, effectOfRefusal, type Finding, type Problem } from '../finding.ts'
+import { type PipelineView, whatIsLacking } from '../pipeline-view.ts'
 import type { WorkloadState } from './workload-state.ts'
 
 export function checkComponents(view: PipelineView): readonly Finding[] {

@@ -1,6 +1,6 @@
 /** Which TicketingRoutes of a pipeline fit into its ConfigMap. */
-import type { LogPipeline } from '../api/log-pipeline.ts'
-import type { TicketingRoute } from '../api/ticketing-route.ts'
+import type { LogPipeline } from '../../api/log-pipeline.ts'
+import type { TicketingRoute } from '../../api/ticketing-route.ts'
 import { selectedRoutes } from './route-selector.ts'
 
 /** Kubernetes takes 1 MiB of data in a ConfigMap; the rest is for what the pipeline itself declares. */

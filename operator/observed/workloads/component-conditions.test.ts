@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { KubernetesObject } from '../../../dataplane/kube/object.ts'
 import {
   DISTRIBUTED,
   messageOf,
@@ -13,7 +13,7 @@ import {
   statusOf,
   summary,
   workload,
-} from './testing/status-of.ts'
+} from '../testing/status-of.ts'
 
 describe('components of a LogPipeline', () => {
   const waiting = (reason: string, message: string) => ({ containerStatuses: [{ state: { waiting: { reason, message } } }] })

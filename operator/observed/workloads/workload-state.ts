@@ -1,9 +1,9 @@
 /** How the Deployment or StatefulSet of a component is. */
-import type { Component } from '../api/components.ts'
-import type { ComponentStatus } from '../api/status.ts'
-import { conditionOf } from '../api/status.ts'
-import type { Problem } from './finding.ts'
-import type { Pod, Workload } from './foreign-kinds.ts'
+import type { Component } from '../../api/components.ts'
+import type { ComponentStatus } from '../../api/status.ts'
+import { conditionOf } from '../../api/status.ts'
+import type { Problem } from '../finding.ts'
+import type { Pod, Workload } from '../foreign-kinds.ts'
 import { podTrouble } from './pod-trouble.ts'
 import { withAdvice } from './refused-pods.ts'
 

@@ -1,9 +1,9 @@
 /** Whether the nodes of a pipeline's pods can be drained. Its pods serve without that. */
-import { firstOf } from '../../dataplane/text/listed.ts'
-import type { Finding } from './finding.ts'
-import type { DisruptionBudget, Pod } from './foreign-kinds.ts'
-import { selects } from './label-selector.ts'
-import type { PipelineView } from './pipeline-view.ts'
+import { firstOf } from '../../../dataplane/text/listed.ts'
+import type { Finding } from '../finding.ts'
+import type { DisruptionBudget, Pod } from '../foreign-kinds.ts'
+import { selects } from '../label-selector.ts'
+import type { PipelineView } from '../pipeline-view.ts'
 
 const TYPE = 'DisruptionBudgetsReady'
 /** Budgets that one message names. */

@@ -1,10 +1,10 @@
 /** Whether the autoscalers of a pipeline scale, as they tell themselves. Its pods serve without them. */
-import { autoscalingOf, type Component, wantedComponents } from '../api/components.ts'
-import { conditionOf } from '../api/status.ts'
-import type { Finding } from './finding.ts'
-import type { Autoscaler, ForeignCondition } from './foreign-kinds.ts'
-import { isServed } from './gathered.ts'
-import type { PipelineView } from './pipeline-view.ts'
+import { autoscalingOf, type Component, wantedComponents } from '../../api/components.ts'
+import { conditionOf } from '../../api/status.ts'
+import type { Finding } from '../finding.ts'
+import type { Autoscaler, ForeignCondition } from '../foreign-kinds.ts'
+import { isServed } from '../gathered.ts'
+import type { PipelineView } from '../pipeline-view.ts'
 
 const TYPE = 'AutoscalingReady'
 
