@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
-import { type StubCaller, startStubCaller } from './testing/stub-caller.ts'
+import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
 
 const TABLE = '/api/now/table/incident'
 
