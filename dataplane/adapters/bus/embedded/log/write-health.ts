@@ -1,5 +1,5 @@
-import type { BusError } from '../../../ports/bus.ts'
-import type { BusLog } from '../bus-log.ts'
+import type { BusError } from '../../../../ports/bus.ts'
+import type { BusLog } from '../../bus-log.ts'
 
 /** A write that failed. */
 export interface FailedWrite {

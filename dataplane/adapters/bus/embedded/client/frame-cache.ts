@@ -1,5 +1,5 @@
 /** Frames of the log that the readers of one thread share. */
-import type { FrameRecords } from './record-batch.ts'
+import type { FrameRecords } from '../log/record-batch.ts'
 
 /** A frame that a reader of this thread has unpacked, and where the next one starts. */
 interface CachedFrame {

@@ -1,7 +1,7 @@
 /** Puts segments back that stand under the name of another, as files do that were copied or restored by hand. */
 import { closeSync, existsSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BusLog } from '../bus-log.ts'
+import type { BusLog } from '../../bus-log.ts'
 import type { LogFiles } from './log-files.ts'
 import { parseSegmentName, readSegmentHeader, segmentName } from './segment.ts'
 

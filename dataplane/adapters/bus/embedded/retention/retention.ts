@@ -1,5 +1,5 @@
-import { TOLERATED_MS } from '../../../limits/believed-time.ts'
-import type { SegmentInfo } from './segment-list.ts'
+import { TOLERATED_MS } from '../../../../limits/believed-time.ts'
+import type { SegmentInfo } from '../log/segment-list.ts'
 
 /**
  * How many of the oldest segments are past retention. The active one, the last, stays.

@@ -1,17 +1,17 @@
 /** Reads records of one topic from its segments. */
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { type LeasedMemory, RecordLeases } from '../../../memory/record-leases.ts'
-import { BusError, type ConsumedRecord } from '../../../ports/bus.ts'
-import type { BusLog } from '../bus-log.ts'
-import { type BusFrameHeader, FRAME_STATE } from './bus-frame.ts'
+import { type LeasedMemory, RecordLeases } from '../../../../memory/record-leases.ts'
+import { BusError, type ConsumedRecord } from '../../../../ports/bus.ts'
+import type { BusLog } from '../../bus-log.ts'
+import { type BusFrameHeader, FRAME_STATE } from '../log/bus-frame.ts'
+import { FrameScanner, type ScannedFrame } from '../log/frame-scanner.ts'
+import { FrameRecords, RecordCursor } from '../log/record-batch.ts'
+import { readSegmentHeader, segmentHeaderLength, segmentName } from '../log/segment.ts'
+import type { LogPosition } from '../log/segment-list.ts'
+import type { LogOwner, ReadPlace, TopicLayout } from '../log-owner.ts'
+import type { SharedEnds } from '../shared-ends.ts'
 import type { FrameCache } from './frame-cache.ts'
-import { FrameScanner, type ScannedFrame } from './frame-scanner.ts'
-import type { LogOwner, ReadPlace, TopicLayout } from './log-owner.ts'
-import { FrameRecords, RecordCursor } from './record-batch.ts'
-import { readSegmentHeader, segmentHeaderLength, segmentName } from './segment.ts'
-import type { LogPosition } from './segment-list.ts'
-import type { SharedEnds } from './shared-ends.ts'
 
 interface OpenSegment {
   readonly sequence: number

@@ -1,8 +1,8 @@
 /** A transaction of the embedded bus. */
-import type { TopicPartitionOffset, Transaction } from '../../../ports/bus.ts'
-import { type OffsetClaim, TransactionBuffer } from '../transaction-buffer.ts'
-import type { GroupOffsets } from './group-journal.ts'
-import type { LogOwner } from './log-owner.ts'
+import type { TopicPartitionOffset, Transaction } from '../../../../ports/bus.ts'
+import { type OffsetClaim, TransactionBuffer } from '../../transaction-buffer.ts'
+import type { GroupOffsets } from '../groups/group-journal.ts'
+import type { LogOwner } from '../log-owner.ts'
 import type { RecordSender } from './record-sender.ts'
 import type { GroupSubscription } from './subscription.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { BusError, type TopicPartition } from '../../../ports/bus.ts'
-import { createFakeClock } from '../../../testing/fake-clock.ts'
-import { type BusDirectory, createBusDirectory, drain, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
+import { BusError, type TopicPartition } from '../../../../ports/bus.ts'
+import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { type BusDirectory, createBusDirectory, drain, TOPIC, textOf, textRecord } from '../testing/bus-directory.ts'
 
 const NOW = { maxRecords: 100, maxBytes: 1 << 20, waitMs: 0 }
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
-import { rounds } from '../../../testing/rounds.ts'
-import { partitionOf } from '../partitioner.ts'
+import type { BusRecord, ConsumedRecord } from '../../../../ports/bus.ts'
+import { rounds } from '../../../../testing/rounds.ts'
+import { partitionOf } from '../../partitioner.ts'
 import { headerLengthAt, parseFrameHeader, stampFrame } from './bus-frame.ts'
 import { encodeRecords, FrameRecords, RecordCursor, sizeOf } from './record-batch.ts'
 

@@ -1,8 +1,8 @@
 /** Packs and compresses sent records in the sending thread, and hands the frames to the owner of the log. */
-import { BusError, type BusRecord, closedError, QueueFull, unknownTopic } from '../../../ports/bus.ts'
-import type { EncodedFrame } from './bus-frame.ts'
-import type { BusLayout, LogOwner } from './log-owner.ts'
-import { encodeRecords, sizeOf } from './record-batch.ts'
+import { BusError, type BusRecord, closedError, QueueFull, unknownTopic } from '../../../../ports/bus.ts'
+import type { EncodedFrame } from '../log/bus-frame.ts'
+import { encodeRecords, sizeOf } from '../log/record-batch.ts'
+import type { BusLayout, LogOwner } from '../log-owner.ts'
 
 /** Records of a frame before compression. Large enough for zstd, small enough not to hold up the thread: 0.3 ms (measured). */
 const FRAME_BYTES = 256 * 1024

@@ -1,8 +1,8 @@
 /** Keeps part of the disk free of the bus. */
-import { isRecent } from '../../../limits/is-recent.ts'
-import { BusError } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { LogFiles } from './log-files.ts'
+import { isRecent } from '../../../../limits/is-recent.ts'
+import { BusError } from '../../../../ports/bus.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { LogFiles } from '../log/log-files.ts'
 
 const CHECK_MS = 1000
 /** The largest share of a file system that is kept in reserve. */

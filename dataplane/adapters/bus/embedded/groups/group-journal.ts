@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { isRecent } from '../../../limits/is-recent.ts'
-import type { TopicPartitionOffset } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import { makeDurableDirectory } from '../../../process/durable-directory.ts'
-import type { BusLog } from '../bus-log.ts'
-import { toBusError } from './bus-errors.ts'
-import type { LogFile, LogFiles } from './log-files.ts'
+import { isRecent } from '../../../../limits/is-recent.ts'
+import type { TopicPartitionOffset } from '../../../../ports/bus.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import { makeDurableDirectory } from '../../../../process/durable-directory.ts'
+import type { BusLog } from '../../bus-log.ts'
+import { toBusError } from '../bus-errors.ts'
+import type { LogFile, LogFiles } from '../log/log-files.ts'
 
 /** Offsets of one group, as they are journalled. */
 export interface GroupOffsets {

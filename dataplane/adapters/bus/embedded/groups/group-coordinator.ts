@@ -1,8 +1,8 @@
 /** Consumer groups: members join, get partitions, release them and commit offsets. */
-import type { TopicConfig } from '../../../contract/topics.ts'
-import { BusError, type TopicPartition, type TopicPartitionOffset } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { BusLog } from '../bus-log.ts'
+import type { TopicConfig } from '../../../../contract/topics.ts'
+import { BusError, type TopicPartition, type TopicPartitionOffset } from '../../../../ports/bus.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { BusLog } from '../../bus-log.ts'
 import type { GroupJournal } from './group-journal.ts'
 import { assignPartitions, partitionKey } from './partition-assignment.ts'
 

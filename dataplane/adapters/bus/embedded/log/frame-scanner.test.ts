@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { type BusDirectory, createBusDirectory, TOPIC, textRecord } from '../testing/bus-directory.ts'
 import { FrameScanner, type ReadInto } from './frame-scanner.ts'
 import { readSegmentHeader, segmentHeaderLength } from './segment.ts'
-import { type BusDirectory, createBusDirectory, TOPIC, textRecord } from './testing/bus-directory.ts'
 
 describe('the frames of a segment whose disk fails to read', () => {
   let directory: BusDirectory

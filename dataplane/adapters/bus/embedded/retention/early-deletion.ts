@@ -1,13 +1,13 @@
 /** Deletes segments that every group has read before their topic's retention ends: over the size cap, and where the disk is low. */
-import type { TopicConfig } from '../../../contract/topics.ts'
-import { onceEvery } from '../../../limits/once-every.ts'
-import { BusError } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { BusLog } from '../bus-log.ts'
-import type { GroupPosition } from './group-coordinator.ts'
+import type { TopicConfig } from '../../../../contract/topics.ts'
+import { onceEvery } from '../../../../limits/once-every.ts'
+import { BusError } from '../../../../ports/bus.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { BusLog } from '../../bus-log.ts'
+import type { GroupPosition } from '../groups/group-coordinator.ts'
+import type { SegmentInfo } from '../log/segment-list.ts'
+import type { TopicLog } from '../log/topic-log.ts'
 import { countReadSegments, countSpareSegments, unreadBytes } from './retention.ts'
-import type { SegmentInfo } from './segment-list.ts'
-import type { TopicLog } from './topic-log.ts'
 
 export interface EarlyDeletionDeps {
   readonly topics: readonly TopicConfig[]

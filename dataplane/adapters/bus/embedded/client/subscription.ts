@@ -9,13 +9,13 @@ import {
   type SubscriptionConfig,
   type TopicPartition,
   type TopicPartitionOffset,
-} from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { OffsetClaim } from '../transaction-buffer.ts'
-import type { MemberEvent } from './group-coordinator.ts'
-import type { LogOwner } from './log-owner.ts'
-import { partitionKey } from './partition-assignment.ts'
-import type { SharedEnds } from './shared-ends.ts'
+} from '../../../../ports/bus.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { OffsetClaim } from '../../transaction-buffer.ts'
+import type { MemberEvent } from '../groups/group-coordinator.ts'
+import { partitionKey } from '../groups/partition-assignment.ts'
+import type { LogOwner } from '../log-owner.ts'
+import type { SharedEnds } from '../shared-ends.ts'
 import type { TopicReader } from './topic-reader.ts'
 
 export interface SubscriptionDeps {

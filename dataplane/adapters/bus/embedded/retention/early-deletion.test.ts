@@ -3,11 +3,11 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { BusError, type ConsumedRecord, type Subscription } from '../../../ports/bus.ts'
-import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
-import type { EmbeddedBus, EmbeddedBusOptions } from './embedded-bus.ts'
-import { type BusDirectory, createBusDirectory, drain, HOUR_MS, OUTPUT, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
-import { createFaultyFiles, type FaultyFiles } from './testing/faulty-files.ts'
+import { BusError, type ConsumedRecord, type Subscription } from '../../../../ports/bus.ts'
+import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import type { EmbeddedBus, EmbeddedBusOptions } from '../embedded-bus.ts'
+import { type BusDirectory, createBusDirectory, drain, HOUR_MS, OUTPUT, TOPIC, textOf, textRecord } from '../testing/bus-directory.ts'
+import { createFaultyFiles, type FaultyFiles } from '../testing/faulty-files.ts'
 
 const DISK_BYTES = 128_000
 const RESERVE_BYTES = DISK_BYTES / 4

@@ -1,5 +1,5 @@
 /** Divides the partitions of topics among the members of a group. */
-import type { TopicPartition } from '../../../ports/bus.ts'
+import type { TopicPartition } from '../../../../ports/bus.ts'
 
 export interface MemberTopics {
   readonly memberId: string

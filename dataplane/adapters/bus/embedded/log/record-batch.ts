@@ -1,7 +1,7 @@
 /** The body of a frame: records packed and unpacked. */
-import { compress, decompress } from '../../../compression/zstd.ts'
-import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
-import { partitionOf } from '../partitioner.ts'
+import { compress, decompress } from '../../../../compression/zstd.ts'
+import type { BusRecord, ConsumedRecord } from '../../../../ports/bus.ts'
+import { partitionOf } from '../../partitioner.ts'
 import { type BusFrameHeader, CODEC, type EncodedFrame, encodeFrame, type SectionSize } from './bus-frame.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import type { BusError, ConsumedRecord, Subscription } from '../../../ports/bus.ts'
-import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
-import { attachEmbeddedBus, type EmbeddedBus } from './embedded-bus.ts'
+import type { BusError, ConsumedRecord, Subscription } from '../../../../ports/bus.ts'
+import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { attachEmbeddedBus, type EmbeddedBus } from '../embedded-bus.ts'
 import {
   type BusDirectory,
   createBusDirectory,
@@ -13,7 +13,7 @@ import {
   TOPIC,
   textOf,
   textRecord,
-} from './testing/bus-directory.ts'
+} from '../testing/bus-directory.ts'
 
 /** Turns of the event loop that a check may take. */
 const MAX_TURNS = 20_000

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { FrameRecords } from '../log/record-batch.ts'
 import { FrameCache } from './frame-cache.ts'
-import type { FrameRecords } from './record-batch.ts'
 
 function frame(topic: string, bytes: number): FrameRecords & { holders: number } {
   const records = {

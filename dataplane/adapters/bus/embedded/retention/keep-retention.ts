@@ -1,9 +1,9 @@
 /** Deletes segments whose records are too old, once a minute, by a clock that is not believed when it jumps. */
-import { createBelievedTime } from '../../../limits/believed-time.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { BusLog } from '../bus-log.ts'
-import type { GroupCoordinator } from './group-coordinator.ts'
-import type { TopicLog } from './topic-log.ts'
+import { createBelievedTime } from '../../../../limits/believed-time.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { BusLog } from '../../bus-log.ts'
+import type { GroupCoordinator } from '../groups/group-coordinator.ts'
+import type { TopicLog } from '../log/topic-log.ts'
 
 export interface RetentionDeps {
   readonly logs: readonly TopicLog[]
