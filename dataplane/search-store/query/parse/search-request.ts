@@ -1,7 +1,7 @@
 /** The body of a search, checked for form. */
 
 import { isJsonObject } from '../../../json/is-json-object.ts'
-import { type AggregationSpec, parseAggregations, type SummarySpec } from '../../aggregate/parse.ts'
+import { type AggregationSpec, parseAggregations, type SummarySpec } from '../../aggregate/parse/parse.ts'
 import { ApiError, illegalArgument, parsingError, refusedByShards, unsupported, validationError } from '../../api-error.ts'
 import { parseDurationMs } from '../../dates/time-value.ts'
 import { type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, words } from '../../json/json-reader.ts'

@@ -1,11 +1,11 @@
 /** Percentiles of a field, and the ranks of values among its values. */
-import type { Field } from '../query/bind/field.ts'
-import type { QueryMemory } from '../query/budget/query-memory.ts'
-import type { CollectContext, Collector } from './aggregation-collector.ts'
-import { textOfNumber } from './field-values.ts'
-import { javaDouble } from './java-double.ts'
+import type { Field } from '../../query/bind/field.ts'
+import type { QueryMemory } from '../../query/budget/query-memory.ts'
+import type { CollectContext, Collector } from '../aggregation-collector.ts'
+import { textOfNumber } from '../field-values.ts'
+import { javaDouble } from '../java-double.ts'
+import type { SpecOf } from '../spec.ts'
 import { eachValue } from './metrics.ts'
-import type { SpecOf } from './spec.ts'
 
 /** Values kept one by one; beyond, they are counted in steps of 1 % of their size. */
 const EXACT_VALUES = 100_000

@@ -1,9 +1,9 @@
 /** Puts the results of pipelines into the buckets that they are made of, and summaries of all buckets beside them. */
-import { isJsonObject } from '../../json/is-json-object.ts'
-import { ApiError, unsupported, validationError } from '../api-error.ts'
-import { type JsonObject, words } from '../json/json-reader.ts'
-import type { ParsedPipeline } from './parse-pipelines.ts'
-import type { AggregationSpec, PipelineSpec, SummarySpec } from './spec.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
+import { ApiError, unsupported, validationError } from '../../api-error.ts'
+import { type JsonObject, words } from '../../json/json-reader.ts'
+import type { ParsedPipeline } from '../parse/parse-pipelines.ts'
+import type { AggregationSpec, PipelineSpec, SummarySpec } from '../spec.ts'
 
 const HISTOGRAMS = ['histogram', 'date_histogram']
 const WITH_BUCKETS = [...HISTOGRAMS, ...words('terms rare_terms multi_terms range date_range filters composite adjacency_matrix')]

@@ -1,15 +1,15 @@
 /** Buckets at equal distances: histogram over numbers, date_histogram over time. */
-import { illegalArgument } from '../api-error.ts'
-import { parseDateMath } from '../dates/date-math.ts'
-import { classOf, type Field, formatOf } from '../query/bind/field.ts'
-import { type BucketBudget, type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
+import { illegalArgument } from '../../api-error.ts'
+import { parseDateMath } from '../../dates/date-math.ts'
+import { classOf, type Field, formatOf } from '../../query/bind/field.ts'
+import { type BucketBudget, type CollectContext, type Collector, eachOr } from '../aggregation-collector.ts'
+import { missingNumber, numberField } from '../field-values.ts'
+import { javaDouble } from '../java-double.ts'
+import type { MatchView } from '../match-view.ts'
+import { MAX_BUCKETS } from '../parse/parse-buckets.ts'
+import type { BoundsSpec, NumberBounds, SpecOf } from '../spec.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import { missingNumber, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
-import { javaDouble } from './java-double.ts'
-import type { MatchView } from './match-view.ts'
-import { MAX_BUCKETS } from './parse-buckets.ts'
-import type { BoundsSpec, NumberBounds, SpecOf } from './spec.ts'
 
 type HistogramSpec = SpecOf<'histogram'> | SpecOf<'date_histogram'>
 

@@ -1,12 +1,12 @@
 /** The terms of a field in all documents of a search's indices: `min_doc_count` 0 asks for those without a match, too. */
-import { illegalArgument } from '../api-error.ts'
-import { classOf } from '../query/bind/field.ts'
-import type { CollectContext, Collector, TermKey, Vocabularies, Vocabulary } from './aggregation-collector.ts'
+import { illegalArgument } from '../../api-error.ts'
+import { classOf } from '../../query/bind/field.ts'
+import type { CollectContext, Collector, TermKey, Vocabularies, Vocabulary } from '../aggregation-collector.ts'
+import { groupField } from '../field-values.ts'
+import type { MatchView } from '../match-view.ts'
+import type { AggregationSpec, SpecOf } from '../spec.ts'
 import { NO_BELOW } from './bucket-table.ts'
-import { groupField } from './field-values.ts'
 import { keyOrder } from './key-order.ts'
-import type { MatchView } from './match-view.ts'
-import type { AggregationSpec, SpecOf } from './spec.ts'
 import { collectTerms, keywordStandIn } from './terms.ts'
 
 export const NO_VOCABULARIES: Vocabularies = new Map()

@@ -1,7 +1,7 @@
-import type { CollectContext, Collector } from './aggregation-collector.ts'
+import type { CollectContext, Collector } from '../aggregation-collector.ts'
+import type { SpecOf } from '../spec.ts'
 import { eachValue } from './metrics.ts'
 import { PercentileSketch } from './percentiles.ts'
-import type { SpecOf } from './spec.ts'
 
 /** The median of how far values are from their median. */
 export function createMedianAbsoluteDeviation(spec: SpecOf<'median_absolute_deviation'>, { memory }: CollectContext): Collector {

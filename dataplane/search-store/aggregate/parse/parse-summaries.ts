@@ -1,10 +1,10 @@
 /** Aggregations over all buckets of one beside them: avg_bucket, sum_bucket, min_bucket, max_bucket, stats_bucket, … */
-import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { type JsonObject, readArray, readNumber, readObject, readString, refuseUnknown } from '../json/json-reader.ts'
-import { javaDouble } from './java-double.ts'
+import { illegalArgument, parsingError, unsupported } from '../../api-error.ts'
+import { type JsonObject, readArray, readNumber, readObject, readString, refuseUnknown } from '../../json/json-reader.ts'
+import { javaDouble } from '../java-double.ts'
+import type { SummarySpec } from '../spec.ts'
 import { DEFAULT_PERCENTS, MAX_PERCENTS } from './parse-metrics.ts'
 import { readGaps } from './parse-pipelines.ts'
-import type { SummarySpec } from './spec.ts'
 
 type Work = SummarySpec['work']
 

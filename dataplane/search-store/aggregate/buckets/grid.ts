@@ -1,8 +1,8 @@
 /** How the buckets of histograms follow each other. */
-import { addUnits, floorToUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
-import { DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
-import { localToUtc } from '../dates/time-zone.ts'
-import type { BucketSpec } from './spec.ts'
+import { addUnits, floorToUnit, LEAST_MS, UNIT_MS } from '../../dates/calendar.ts'
+import { DEFAULT_DATE_FORMAT } from '../../dates/date-format.ts'
+import { localToUtc } from '../../dates/time-zone.ts'
+import type { BucketSpec } from '../spec.ts'
 
 type BucketsOf<T extends BucketSpec['type']> = Extract<BucketSpec, { readonly type: T }>
 

@@ -1,5 +1,5 @@
 /** Arithmetic over the values of a bucket, in the syntax of a script: numbers, `params.name`, + - * / % and parentheses. Anything else is refused. */
-import { illegalArgument, unsupported } from '../api-error.ts'
+import { illegalArgument, unsupported } from '../../api-error.ts'
 
 export type Arithmetic = (params: Readonly<Record<string, number>>) => number
 

@@ -1,10 +1,10 @@
 /** Aggregations that make buckets: terms of several kinds, histograms, ranges, filters. */
-import { isJsonObject } from '../../json/is-json-object.ts'
-import { regexPattern } from '../analysis/regular-expression.ts'
-import { ApiError, illegalArgument, parsingError, refusedByShards, unsupported } from '../api-error.ts'
-import { type CalendarUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
-import { parseDateFormat } from '../dates/date-format.ts'
-import { parseTimeZone, UTC } from '../dates/time-zone.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
+import { regexPattern } from '../../analysis/regular-expression.ts'
+import { ApiError, illegalArgument, parsingError, refusedByShards, unsupported } from '../../api-error.ts'
+import { type CalendarUnit, LEAST_MS, UNIT_MS } from '../../dates/calendar.ts'
+import { parseDateFormat } from '../../dates/date-format.ts'
+import { parseTimeZone, UTC } from '../../dates/time-zone.ts'
 import {
   type JsonObject,
   readArray,
@@ -16,13 +16,13 @@ import {
   readString,
   refuseUnknown,
   words,
-} from '../json/json-reader.ts'
-import { textOf } from '../json/text-of.ts'
-import type { FieldType } from '../mapping/field-types.ts'
-import { NOT_AGGREGATED } from '../mapping/metadata-fields.ts'
-import { parseQuery } from '../query/parse/parse.ts'
-import { MAX_TERMS, type Query } from '../query/parse/query.ts'
-import type { BoundsSpec, BucketOrder, BucketSpec, RangeSpec, TermChoice, TermFilter } from './spec.ts'
+} from '../../json/json-reader.ts'
+import { textOf } from '../../json/text-of.ts'
+import type { FieldType } from '../../mapping/field-types.ts'
+import { NOT_AGGREGATED } from '../../mapping/metadata-fields.ts'
+import { parseQuery } from '../../query/parse/parse.ts'
+import { MAX_TERMS, type Query } from '../../query/parse/query.ts'
+import type { BoundsSpec, BucketOrder, BucketSpec, RangeSpec, TermChoice, TermFilter } from '../spec.ts'
 
 export const BUCKET_PARSERS: Readonly<Record<string, (body: unknown, name: string) => BucketSpec>> = {
   terms: parseTerms,

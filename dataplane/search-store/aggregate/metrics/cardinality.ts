@@ -1,10 +1,10 @@
 /** Counts distinct values. */
 import { createHash } from 'node:crypto'
-import { classOf } from '../query/bind/field.ts'
-import type { QueryMemory } from '../query/budget/query-memory.ts'
-import { type CollectContext, type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
-import { exactValues, groupField, isNumeric, needsDigits } from './field-values.ts'
-import type { SpecOf } from './spec.ts'
+import { classOf } from '../../query/bind/field.ts'
+import type { QueryMemory } from '../../query/budget/query-memory.ts'
+import { type CollectContext, type Collector, eachOr, eachPlace } from '../aggregation-collector.ts'
+import { exactValues, groupField, isNumeric, needsDigits } from '../field-values.ts'
+import type { SpecOf } from '../spec.ts'
 
 /** Number of distinct values: exact up to 40,000, then estimated with a standard error of 0.8 %. */
 export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: CollectContext): Collector {

@@ -1,9 +1,9 @@
 /** The average of a field, each value counted as often as another field says. */
-import { illegalArgument } from '../api-error.ts'
-import { type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
-import { missingNumber, numberField } from './field-values.ts'
-import type { MatchView } from './match-view.ts'
-import type { SpecOf, ValueSource } from './spec.ts'
+import { illegalArgument } from '../../api-error.ts'
+import { type Collector, eachOr, eachPlace } from '../aggregation-collector.ts'
+import { missingNumber, numberField } from '../field-values.ts'
+import type { MatchView } from '../match-view.ts'
+import type { SpecOf, ValueSource } from '../spec.ts'
 
 export function createWeightedAverage(spec: SpecOf<'weighted_avg'>): Collector {
   let sum = 0

@@ -1,14 +1,14 @@
 /** Buckets for the values of a field. */
-import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, type Field } from '../query/bind/field.ts'
-import { type CollectContext, type Collector, eachOr, type TermKey, type Vocabulary } from './aggregation-collector.ts'
+import { rawNumber } from '../../json/exact-numbers.ts'
+import { classOf, type Field } from '../../query/bind/field.ts'
+import { type CollectContext, type Collector, eachOr, type TermKey, type Vocabulary } from '../aggregation-collector.ts'
+import { exactValues, groupField, isNumeric, missingNumber, needsDigits, type ShownField, textOfNumber } from '../field-values.ts'
+import type { MatchView } from '../match-view.ts'
+import type { SpecOf } from '../spec.ts'
+import { TERMS_KIND, type TermsKind } from '../typed-keys.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import { exactValues, groupField, isNumeric, missingNumber, needsDigits, type ShownField, textOfNumber } from './field-values.ts'
 import { keyOrder } from './key-order.ts'
-import type { MatchView } from './match-view.ts'
-import type { SpecOf } from './spec.ts'
 import { termTest } from './term-filter.ts'
-import { TERMS_KIND, type TermsKind } from './typed-keys.ts'
 
 type TermsSpec = SpecOf<'terms'> | SpecOf<'rare_terms'>
 

@@ -1,11 +1,11 @@
 /** Buckets for queries: filter, filters, adjacency_matrix, and missing, which takes the documents without a value. */
-import { classOf } from '../query/bind/field.ts'
-import type { CollectContext, Collector } from './aggregation-collector.ts'
+import { classOf } from '../../query/bind/field.ts'
+import type { CollectContext, Collector } from '../aggregation-collector.ts'
+import { groupField, isNumeric } from '../field-values.ts'
+import type { MatchView } from '../match-view.ts'
+import type { SpecOf } from '../spec.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import { groupField, isNumeric } from './field-values.ts'
 import { compareKeys } from './key-order.ts'
-import type { MatchView } from './match-view.ts'
-import type { SpecOf } from './spec.ts'
 
 /** A bucket for each query. */
 export function createFilters(spec: SpecOf<'filters'>, newBelow: () => Below, context: CollectContext): Collector {

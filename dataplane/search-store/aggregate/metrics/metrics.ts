@@ -1,9 +1,9 @@
 /** Metrics that need one pass and little memory: min, max, avg, sum, stats, value_count. */
-import { classOf, type Field } from '../query/bind/field.ts'
-import { type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
-import { groupField, isNumeric, missingNumber, numberField, textOfNumber } from './field-values.ts'
-import type { MatchView } from './match-view.ts'
-import type { SimpleMetric, SpecOf } from './spec.ts'
+import { classOf, type Field } from '../../query/bind/field.ts'
+import { type Collector, eachOr, eachPlace } from '../aggregation-collector.ts'
+import { groupField, isNumeric, missingNumber, numberField, textOfNumber } from '../field-values.ts'
+import type { MatchView } from '../match-view.ts'
+import type { SimpleMetric, SpecOf } from '../spec.ts'
 
 interface Sums {
   count: number

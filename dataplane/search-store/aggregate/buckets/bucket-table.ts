@@ -1,13 +1,13 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
 
-import { grown } from '../grown.ts'
-import type { QueryMemory } from '../query/budget/query-memory.ts'
-import type { BucketBudget, CollectContext, Collector } from './aggregation-collector.ts'
+import { grown } from '../../grown.ts'
+import type { QueryMemory } from '../../query/budget/query-memory.ts'
+import type { BucketBudget, CollectContext, Collector } from '../aggregation-collector.ts'
+import type { MatchView } from '../match-view.ts'
+import { type OrderPath, orderPath } from '../parse/order-path.ts'
+import { MAX_BUCKETS, tooManyBuckets } from '../parse/parse-buckets.ts'
+import type { BucketOrder } from '../spec.ts'
 import { compareKeys } from './key-order.ts'
-import type { MatchView } from './match-view.ts'
-import { type OrderPath, orderPath } from './order-path.ts'
-import { MAX_BUCKETS, tooManyBuckets } from './parse-buckets.ts'
-import type { BucketOrder } from './spec.ts'
 
 export type Below = ReadonlyMap<string, Collector>
 

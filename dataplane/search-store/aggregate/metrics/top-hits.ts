@@ -1,6 +1,6 @@
-import { type RankedDocument, TopDocuments } from '../query/run/top-documents.ts'
-import { type CollectContext, type Collector, eachPlace } from './aggregation-collector.ts'
-import type { SpecOf } from './spec.ts'
+import { type RankedDocument, TopDocuments } from '../../query/run/top-documents.ts'
+import { type CollectContext, type Collector, eachPlace } from '../aggregation-collector.ts'
+import type { SpecOf } from '../spec.ts'
 
 /** Memory of a parsed document for each byte of its text, about. */
 const PARSED_FACTOR = 4

@@ -1,8 +1,8 @@
 /** `include` and `exclude` of terms: which values have buckets. */
-import { illegalArgument, unsupported } from '../api-error.ts'
-import { classOf, type Field } from '../query/bind/field.ts'
-import { isNumeric, missingNumber } from './field-values.ts'
-import type { TermChoice, TermFilter } from './spec.ts'
+import { illegalArgument, unsupported } from '../../api-error.ts'
+import { classOf, type Field } from '../../query/bind/field.ts'
+import { isNumeric, missingNumber } from '../field-values.ts'
+import type { TermChoice, TermFilter } from '../spec.ts'
 
 type Key = string | number | bigint
 type Test = (key: Key) => boolean

@@ -1,12 +1,12 @@
 /** Aggregations that compute values: min, max, avg, sum, value_count, stats, percentiles and ranks, cardinality, top_hits. */
 
-import { illegalArgument, unsupported } from '../api-error.ts'
-import { optionalBoolean, readArray, readBoolean, readInteger, readNumber, readObject, refuseUnknown } from '../json/json-reader.ts'
-import { parseSort } from '../query/parse/sort-spec.ts'
-import { parseSourceFilter } from '../query/show/source-filter.ts'
-import { javaDouble } from './java-double.ts'
+import { illegalArgument, unsupported } from '../../api-error.ts'
+import { optionalBoolean, readArray, readBoolean, readInteger, readNumber, readObject, refuseUnknown } from '../../json/json-reader.ts'
+import { parseSort } from '../../query/parse/sort-spec.ts'
+import { parseSourceFilter } from '../../query/show/source-filter.ts'
+import { javaDouble } from '../java-double.ts'
+import type { MetricSpec, SimpleMetric, ValueSource } from '../spec.ts'
 import { readField, readMissing } from './parse-buckets.ts'
-import type { MetricSpec, SimpleMetric, ValueSource } from './spec.ts'
 
 const simple =
   (type: SimpleMetric) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { openQueryMemory } from '../query/budget/query-memory.ts'
+import { openQueryMemory } from '../../query/budget/query-memory.ts'
 import { PercentileSketch } from './percentiles.ts'
 
 describe('ranks among many values', () => {

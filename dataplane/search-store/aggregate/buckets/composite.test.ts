@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import type { QueryMemory } from '../query/budget/query-memory.ts'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import type { QueryMemory } from '../../query/budget/query-memory.ts'
+import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import type { MatchView } from '../match-view.ts'
 import { type Below, BucketTable } from './bucket-table.ts'
-import type { MatchView } from './match-view.ts'
 
 describe('a composite aggregation of documents with several values', () => {
   let store: TestStore

@@ -1,14 +1,14 @@
 /** Buckets for the combinations of the values of several fields. */
-import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, type Field } from '../query/bind/field.ts'
-import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
+import { rawNumber } from '../../json/exact-numbers.ts'
+import { classOf, type Field } from '../../query/bind/field.ts'
+import { type CollectContext, type Collector, eachOr } from '../aggregation-collector.ts'
+import { exactValues, groupField, isNumeric, missingNumber, needsDigits, textOfNumber } from '../field-values.ts'
+import { javaDouble } from '../java-double.ts'
+import type { MatchView } from '../match-view.ts'
+import type { SpecOf, ValueSource } from '../spec.ts'
 import { type Below, BucketTable } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
-import { exactValues, groupField, isNumeric, missingNumber, needsDigits, textOfNumber } from './field-values.ts'
-import { javaDouble } from './java-double.ts'
 import { keyOrder } from './key-order.ts'
-import type { MatchView } from './match-view.ts'
-import type { SpecOf, ValueSource } from './spec.ts'
 import { showFirst } from './terms.ts'
 
 type Value = string | number | bigint

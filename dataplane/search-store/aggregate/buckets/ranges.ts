@@ -1,14 +1,14 @@
 /** Buckets for ranges of numbers and dates. */
-import { illegalArgument } from '../api-error.ts'
-import { type DateFormat, DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
-import { parseDateMath } from '../dates/date-math.ts'
-import { classOf, formatOf } from '../query/bind/field.ts'
-import type { Scalar } from '../query/parse/query.ts'
-import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
+import { illegalArgument } from '../../api-error.ts'
+import { type DateFormat, DEFAULT_DATE_FORMAT } from '../../dates/date-format.ts'
+import { parseDateMath } from '../../dates/date-math.ts'
+import { classOf, formatOf } from '../../query/bind/field.ts'
+import type { Scalar } from '../../query/parse/query.ts'
+import { type CollectContext, type Collector, eachOr } from '../aggregation-collector.ts'
+import { missingNumber, numberField } from '../field-values.ts'
+import { javaDouble } from '../java-double.ts'
+import type { RangeSpec, SpecOf } from '../spec.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import { missingNumber, numberField } from './field-values.ts'
-import { javaDouble } from './java-double.ts'
-import type { RangeSpec, SpecOf } from './spec.ts'
 
 interface Range {
   readonly key: string

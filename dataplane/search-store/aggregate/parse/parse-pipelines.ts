@@ -1,12 +1,12 @@
 /** Aggregations over the buckets of the one above: derivative, cumulative_sum, moving_fn, moving_avg, serial_diff, bucket_script, bucket_sort. */
-import { isJsonObject } from '../../json/is-json-object.ts'
-import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { type JsonObject, readInteger, readNumber, readObject, readString, refuseUnknown } from '../json/json-reader.ts'
-import { textOf } from '../json/text-of.ts'
-import { parseSort } from '../query/parse/sort-spec.ts'
-import { parseArithmetic } from './bucket-arithmetic.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
+import { illegalArgument, parsingError, unsupported } from '../../api-error.ts'
+import { type JsonObject, readInteger, readNumber, readObject, readString, refuseUnknown } from '../../json/json-reader.ts'
+import { textOf } from '../../json/text-of.ts'
+import { parseSort } from '../../query/parse/sort-spec.ts'
+import { parseArithmetic } from '../pipelines/bucket-arithmetic.ts'
+import type { PipelineSpec } from '../spec.ts'
 import { intervalMs } from './parse-buckets.ts'
-import type { PipelineSpec } from './spec.ts'
 
 type Work = PipelineSpec['work']
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { startTestStore, type TestStore } from '../../testing/test-store.ts'
 
 describe('aggregations over the buckets of another', () => {
   let store: TestStore

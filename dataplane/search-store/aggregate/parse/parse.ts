@@ -1,17 +1,17 @@
 /** The `aggs` member of a search. */
-import { isJsonObject } from '../../json/is-json-object.ts'
-import { ApiError, illegalArgument, parsingError, unknownName, unsupported } from '../api-error.ts'
-import { readObject, words } from '../json/json-reader.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
+import { ApiError, illegalArgument, parsingError, unknownName, unsupported } from '../../api-error.ts'
+import { readObject, words } from '../../json/json-reader.ts'
+import { checkSummaries, orderPipelines } from '../pipelines/pipelines.ts'
+import type { AggregationSpec, BucketSpec, MetricSpec, SummarySpec } from '../spec.ts'
 import { orderPath } from './order-path.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { parseComposite } from './parse-composite.ts'
 import { METRIC_PARSERS } from './parse-metrics.ts'
 import { isPipeline, type ParsedPipeline, parsePipeline } from './parse-pipelines.ts'
 import { isSummary, parseSummary } from './parse-summaries.ts'
-import { checkSummaries, orderPipelines } from './pipelines.ts'
-import type { AggregationSpec, BucketSpec, MetricSpec, SummarySpec } from './spec.ts'
 
-export type { AggregationSpec, SummarySpec } from './spec.ts'
+export type { AggregationSpec, SummarySpec } from '../spec.ts'
 
 const MAX_DEPTH = 20
 const MAX_AGGREGATIONS = 200

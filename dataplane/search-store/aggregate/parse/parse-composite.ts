@@ -1,8 +1,8 @@
 /** The `composite` aggregation: buckets for all combinations of some sources, a page at a time. */
-import { illegalArgument, unsupported } from '../api-error.ts'
-import { optionalBoolean, readArray, readInteger, readObject, readSingleEntry, readString, refuseUnknown } from '../json/json-reader.ts'
+import { illegalArgument, unsupported } from '../../api-error.ts'
+import { optionalBoolean, readArray, readInteger, readObject, readSingleEntry, readString, refuseUnknown } from '../../json/json-reader.ts'
+import type { BucketSpec, CompositeSource, CompositeValue } from '../spec.ts'
 import { BUCKET_PARSERS, MAX_BUCKETS, readField, tooManyBuckets } from './parse-buckets.ts'
-import type { BucketSpec, CompositeSource, CompositeValue } from './spec.ts'
 
 const MAX_SOURCES = 32
 /** Members that every source may have, beside those of its kind. */

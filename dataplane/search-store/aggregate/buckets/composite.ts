@@ -1,16 +1,16 @@
 /** Buckets for all combinations of the values of some sources. Only those that can be on the page are kept. */
-import { illegalArgument } from '../api-error.ts'
-import { parseDateMath } from '../dates/date-math.ts'
-import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, exactNamed, type Field, type FieldClass, isExact, isLarge } from '../query/bind/field.ts'
-import type { CollectContext, Collector } from './aggregation-collector.ts'
+import { illegalArgument } from '../../api-error.ts'
+import { parseDateMath } from '../../dates/date-math.ts'
+import { rawNumber } from '../../json/exact-numbers.ts'
+import { classOf, exactNamed, type Field, type FieldClass, isExact, isLarge } from '../../query/bind/field.ts'
+import type { CollectContext, Collector } from '../aggregation-collector.ts'
+import { exactValues, groupField, isNumeric, needsDigits, numberField } from '../field-values.ts'
+import type { MatchView } from '../match-view.ts'
+import type { CompositeSource, CompositeValue, SpecOf } from '../spec.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
-import { exactValues, groupField, isNumeric, needsDigits, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
 import { compareKeys, passingKeyOrder } from './key-order.ts'
-import type { MatchView } from './match-view.ts'
-import type { CompositeSource, CompositeValue, SpecOf } from './spec.ts'
 
 /** One value of each source; null: the document has none. */
 type Value = string | number | bigint | null

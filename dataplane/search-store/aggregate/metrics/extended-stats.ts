@@ -1,9 +1,9 @@
 /** Count, extremes, sum, and how far values spread. */
-import { unsupported } from '../api-error.ts'
-import { classOf } from '../query/bind/field.ts'
-import type { Collector } from './aggregation-collector.ts'
+import { unsupported } from '../../api-error.ts'
+import { classOf } from '../../query/bind/field.ts'
+import type { Collector } from '../aggregation-collector.ts'
+import type { SpecOf } from '../spec.ts'
 import { eachValue } from './metrics.ts'
-import type { SpecOf } from './spec.ts'
 
 /** A sum that keeps what rounding loses (Kahan). */
 class ExactSum {

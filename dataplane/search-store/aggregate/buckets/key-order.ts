@@ -1,7 +1,7 @@
 /** The order of buckets by their keys. */
-import { compareTexts } from '../analysis/compare-texts.ts'
-import { parseAddress } from '../mapping/ip-address.ts'
-import type { Field } from '../query/bind/field.ts'
+import { compareTexts } from '../../analysis/compare-texts.ts'
+import { parseAddress } from '../../mapping/ip-address.ts'
+import type { Field } from '../../query/bind/field.ts'
 
 type CompareKeys = (a: unknown, b: unknown) => number
 
