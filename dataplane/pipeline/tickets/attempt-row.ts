@@ -57,6 +57,13 @@ const RECORD_AGAIN_MS = 500
 
 let attempts = 0
 
+/** An attempt, under the lease of this process. */
+interface Attempt extends AttemptDeps {
+  readonly hit: Versioned<TicketThread>
+  readonly lease: SenderLease
+  readonly stopping: AbortSignal
+}
+
 /** Undefined when somebody else was first, or the attempt was cut short before its beginning was noted. */
 export async function attemptRow(
   deps: AttemptDeps,
@@ -76,8 +83,9 @@ export async function attemptRow(
   ).catch(() => undefined)
   if (stopping.aborted) return undefined
   const lease: SenderLease = { by: `${instance}/${++attempts}`, until: isoTime(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
+  const attempt: Attempt = { ...deps, hit, lease, stopping }
   const begun = beginAttempt(thread, lease, isoTime(clock.nowMs()))
-  const claimed = await claim(deps, hit, begun, lease, stopping)
+  const claimed = await claim(attempt, begun)
   if (claimed === undefined) return undefined
 
   let noted = claimed.thread
@@ -97,14 +105,7 @@ export async function attemptRow(
     })
     const send = () => {
       wasSent = true
-      const { unansweredAt } = first
-      const request: TicketRequest = {
-        ...{ target, event: first.event, content, ticketKey: begun.ticketKey, eventKey: first.id },
-        ...(begun.ticket !== undefined && { ticket: begun.ticket }),
-        ...(first.unreached !== undefined && { only: first.unreached }),
-        ...{ mayBeThere: first.mayBeThere === true, beforeWriting, secrets },
-        ...(unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(unansweredAt) }),
-      }
+      const request = { ...requestFor(begun, first, clock.nowMs()), target, content, secrets, beforeWriting }
       return sendTo(deps, hit.source.tenantId, request, timeoutMs, stopping)
     }
     outcome = await lane.run(send, () => clock.nowMs(), begun.ticketStatus === undefined)
@@ -114,27 +115,32 @@ export async function attemptRow(
     outcome === undefined || isCutShort(outcome, stopping)
       ? { kind: 'interrupted', wasSent }
       : { ...outcome, settings, ...(restsUntilMs !== undefined && { restsUntilMs }) }
-  const recorded = await record(deps, hit, lease, end, stopping, noted)
+  const recorded = await record(attempt, end, noted)
   if (recorded === undefined) return undefined
   return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
 }
 
+/** The request to the platform, as far as thread and row say it. */
+function requestFor(thread: TicketThread, row: OutboxRow, nowMs: number) {
+  return {
+    ...{ event: row.event, ticketKey: thread.ticketKey, eventKey: row.id, mayBeThere: row.mayBeThere === true },
+    ...(thread.ticket !== undefined && { ticket: thread.ticket }),
+    ...(row.unreached !== undefined && { only: row.unreached }),
+    ...(row.unansweredAt !== undefined && { unansweredForMs: nowMs - Date.parse(row.unansweredAt) }),
+  } satisfies Partial<TicketRequest>
+}
+
 /** Writes that the attempt begins; undefined when somebody else was first, or the store does not say that it is written. */
-async function claim(
-  deps: AttemptDeps,
-  hit: Versioned<TicketThread>,
-  begun: TicketThread,
-  lease: SenderLease,
-  stopping: AbortSignal,
-): Promise<SentRow | undefined> {
+async function claim(attempt: Attempt, begun: TicketThread): Promise<SentRow | undefined> {
+  const { store, log, hit } = attempt
   try {
-    return await writeThread(deps.store, hit, begun)
+    return await writeThread(store, hit, begun)
   } catch (error) {
     if (error instanceof SearchStoreRefusal) throw error
     const { platform, incidentId: incident } = hit.source
-    deps.log.warn({ error, platform, incident }, 'a dispatch waits for the search store')
+    log.warn({ error, platform, incident }, 'a dispatch waits for the search store')
     // It may have been written all the same: then nobody would send before the lease runs out.
-    await record(deps, hit, lease, { kind: 'interrupted', wasSent: false }, stopping)
+    await record(attempt, { kind: 'interrupted', wasSent: false })
     return undefined
   }
 }
@@ -216,11 +222,8 @@ function isCutShort(outcome: TicketOutcome, stopping: AbortSignal): boolean {
  * somebody else has taken the thread since.
  */
 async function record(
-  { store, clock, log }: AttemptDeps,
-  hit: Versioned<TicketThread>,
-  lease: SenderLease,
+  { store, clock, log, hit, lease, stopping }: Attempt,
   end: AttemptEnd,
-  stopping: AbortSignal,
   claimed?: Versioned<TicketThread>,
 ): Promise<Versioned<TicketThread> | undefined> {
   // Without an attempt the lease is all that there is to mend.
