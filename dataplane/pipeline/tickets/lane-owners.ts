@@ -1,10 +1,11 @@
 /** The agents on one store, as each of them sees the others: who sends to which target, so that a target's limits hold for all together. */
 import { randomUUID } from 'node:crypto'
-import { CONFIG_INDEX } from '../../contract/indices.ts'
 import { ownerOf } from '../../domain/tickets/lane-owner.ts'
+import { isoTime } from '../../domain/time/iso-time.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { aliveOf, readAgents, type StoredAgent, writeAgents } from './stored-agents.ts'
 
 export interface LaneOwners {
   /** Whether this agent is the one that sends to a lane, now. */
@@ -39,27 +40,8 @@ const VALID_MS = 6_000
 const SETTLE_MS = 8_000
 /** An agent that says nothing for so long is gone. Clocks of agents may differ by some seconds. */
 const LEASE_MS = 20_000
-/** No agent says so much beforehand: one that did had a clock that has been set back since. */
-const TOO_FAR_MS = 600_000
 const RENEW_BEFORE_MS = 10_000
-/** Agents that are remembered; more share a store hardly. */
-const MAX_AGENTS = 200
 const MAX_CONFLICTS = 20
-const AGENTS_ID = 'ticketing-agents'
-
-interface StoredAgent {
-  readonly name: string
-  /** Differs from process to process. */
-  readonly instance: string
-  /** ISO-8601. */
-  readonly until: string
-}
-
-interface StoredAgents {
-  readonly section: 'agents'
-  readonly agents: readonly StoredAgent[]
-  readonly updatedAt: string
-}
 
 export function createAgentPresence({ store, clock, log, name: givenName }: PresenceDeps): AgentPresence {
   const instance = randomUUID()
@@ -80,25 +62,6 @@ export function createAgentPresence({ store, clock, log, name: givenName }: Pres
       others = new Map([...others].map(([other, untilMs]) => [other, Math.min(untilMs, nowMs + SETTLE_MS)]))
     }
     lookedAtMs = nowMs
-  }
-
-  const alive = (stored: Versioned<StoredAgents> | undefined, nowMs: number) =>
-    (stored?.source.agents ?? []).filter(({ until }) => Date.parse(until) > nowMs && Date.parse(until) <= nowMs + TOO_FAR_MS)
-
-  /** Writes who is there; undefined when somebody else wrote first. */
-  const write = async (stored: Versioned<StoredAgents> | undefined, agents: readonly StoredAgent[]): Promise<boolean> => {
-    const document: StoredAgents = {
-      section: 'agents',
-      agents: agents.slice(-MAX_AGENTS),
-      updatedAt: new Date(clock.nowMs()).toISOString(),
-    }
-    try {
-      await store.put(CONFIG_INDEX, AGENTS_ID, document, stored ?? { only: 'new' })
-      return true
-    } catch (error) {
-      if (error instanceof VersionConflict) return false
-      throw error
-    }
   }
 
   const see = (present: readonly StoredAgent[], lookedMs: number, wasKnown: boolean) => {
@@ -122,8 +85,8 @@ export function createAgentPresence({ store, clock, log, name: givenName }: Pres
   const look = async (): Promise<boolean> => {
     const nowMs = clock.nowMs()
     followClock(nowMs)
-    const stored = await store.get<StoredAgents>(CONFIG_INDEX, AGENTS_ID)
-    const present = alive(stored, nowMs)
+    const stored = await readAgents(store)
+    const present = aliveOf(stored, nowMs)
     const own = present.find(agent => agent.name === name)
     if (isMember && own?.instance !== instance) {
       isMember = false
@@ -136,8 +99,9 @@ export function createAgentPresence({ store, clock, log, name: givenName }: Pres
     }
     const isDue = !isMember || own === undefined || Date.parse(own.until) - nowMs < RENEW_BEFORE_MS
     if (isDue) {
-      const entry: StoredAgent = { name, instance, until: new Date(nowMs + LEASE_MS).toISOString() }
-      if (!(await write(stored, [...present.filter(agent => agent.name !== name), entry]))) return false
+      const entry: StoredAgent = { name, instance, until: isoTime(nowMs + LEASE_MS) }
+      const agents = [...present.filter(agent => agent.name !== name), entry]
+      if (!(await writeAgents(store, stored, agents, clock.nowMs()))) return false
     }
     see(present, nowMs, own !== undefined)
     return true
@@ -157,9 +121,9 @@ export function createAgentPresence({ store, clock, log, name: givenName }: Pres
       if (!isMember) return
       isMember = false
       for (let attempt = 0; attempt < MAX_CONFLICTS; attempt++) {
-        const stored = await store.get<StoredAgents>(CONFIG_INDEX, AGENTS_ID)
-        const staying = alive(stored, clock.nowMs()).filter(agent => agent.instance !== instance)
-        if (await write(stored, staying)) return
+        const stored = await readAgents(store)
+        const staying = aliveOf(stored, clock.nowMs()).filter(agent => agent.instance !== instance)
+        if (await writeAgents(store, stored, staying, clock.nowMs())) return
       }
     },
   }
