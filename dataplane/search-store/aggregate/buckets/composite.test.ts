@@ -1,19 +1,17 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { before, describe, it } from 'mocha'
 import type { QueryMemory } from '../../query/budget/query-memory.ts'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { useTestStore } from '../../testing/use-test-store.ts'
 import type { MatchView } from '../match-view.ts'
 import { type Below, BucketTable } from './bucket-table.ts'
 
 describe('a composite aggregation of documents with several values', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     await store.request('PUT', '/many', { mappings: { properties: { id: { type: 'long' }, n: { type: 'integer' } } } })
     await store.request('PUT', '/many/_doc/large', '{"id":[9007199254740993,5,9007199254740993]}')
     await store.request('PUT', '/many/_doc/long', { n: new Array(600).fill(1) })
   })
-  after(() => store.stop())
 
   const source = (field: string, at: number) => ({ [`s${at}`]: { terms: { field } } })
   const compose = (fields: readonly string[], below?: object) =>
@@ -33,15 +31,13 @@ describe('a composite aggregation of documents with several values', () => {
 })
 
 describe('groups of addresses', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     await store.request('PUT', '/hosts', { mappings: { properties: { ip: { type: 'ip' }, by: { type: 'keyword' } } } })
     const addresses = ['10.0.0.21', '2001:db8::a', '10.0.0.3', '9.1.1.1', '2001:db8::9', '10.0.0.3']
     const lines = addresses.flatMap(ip => [{ index: {} }, { ip, by: 'x' }])
     await store.request('POST', '/hosts/_bulk?refresh=true', `${lines.map(line => JSON.stringify(line)).join('\n')}\n`)
   })
-  after(() => store.stop())
 
   const ORDERED = ['9.1.1.1', '10.0.0.3', '10.0.0.21', '2001:db8::9', '2001:db8::a']
   const answer = async (aggregation: object, query: object = { match_all: {} }) =>

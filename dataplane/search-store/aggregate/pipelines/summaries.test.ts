@@ -1,11 +1,10 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { before, describe, it } from 'mocha'
+import { useTestStore } from '../../testing/use-test-store.ts'
 
 describe('aggregations over the buckets of another', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     const rows = [
       { s: 'a', n: 1, w: 1 },
       { s: 'a', n: 51, w: 3 },
@@ -14,10 +13,6 @@ describe('aggregations over the buckets of another', () => {
     ]
     await store.request('PUT', '/t', { mappings: { properties: { s: { type: 'keyword' } } } })
     for (const [at, row] of rows.entries()) await store.request('PUT', `/t/_doc/${at}`, row)
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
   })
 
   const aggregate = async (aggs: object, parameters = '') => {
