@@ -55,7 +55,7 @@ const BUSY_MS = 50
 const LIMITED_MS = 200
 /** No lease lasts so long: one that ends further ahead is of a clock that has been set back since. */
 const TOO_FAR_MS = 7_200_000
-/** Clocks of agents differ by less. A row that was written later than that is of a clock that has been set back since, and so is the time that it waits for. */
+/** Clocks of agents differ by less. A row from further ahead was written by a clock that has been set back since: the time for which it waits means nothing. */
 const CLOCKS_MS = 60_000
 /** An attempt whose end cannot be written keeps its place for so long. */
 const AGAIN_MS = 1_000
