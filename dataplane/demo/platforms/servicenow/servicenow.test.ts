@@ -1,15 +1,11 @@
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
-import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
+import { afterEach, describe, it } from 'mocha'
+import { useStubCaller } from '../testing/stub-caller.ts'
 
 const TABLE = '/api/now/table/incident'
 
 describe('the stub of ServiceNow', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
   afterEach(() => at.call('servicenow', 'DELETE /_stub/state'))
   const create = (more: object = {}) =>
     at.call('servicenow', `POST ${TABLE}`, { short_description: 'checkout is down', correlation_id: 'lp-1', ...more })
