@@ -1,10 +1,10 @@
 /** Ends, after a start, the leases of a process that is gone: what it had under way waits for nothing any more. */
-import { ALL_DISPATCHES } from '../../contract/indices.ts'
-import { endAttempt } from '../../domain/tickets/delivery.ts'
-import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
-import type { Log } from '../../telemetry/log.ts'
+import { ALL_DISPATCHES } from '../../../contract/indices.ts'
+import { endAttempt } from '../../../domain/tickets/delivery.ts'
+import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../../ports/search-store.ts'
+import type { Log } from '../../../telemetry/log.ts'
 
 export interface LeaseEndingDeps {
   readonly store: Pick<SearchStore, 'search' | 'put'>

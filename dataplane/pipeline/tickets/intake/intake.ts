@@ -1,16 +1,16 @@
 /** Finds incidents that somebody is to be told about, and has them attended to (Spec: Components, ticketing agent; Decisions 6). */
-import { ALL_INCIDENTS } from '../../contract/indices.ts'
-import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import { isoTime } from '../../domain/time/iso-time.ts'
-import { keepBounded } from '../../limits/keep-bounded.ts'
-import { SearchStoreRefusal, type Versioned } from '../../ports/search-store.ts'
+import { ALL_INCIDENTS } from '../../../contract/indices.ts'
+import type { TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import { isoTime } from '../../../domain/time/iso-time.ts'
+import { keepBounded } from '../../../limits/keep-bounded.ts'
+import { SearchStoreRefusal, type Versioned } from '../../../ports/search-store.ts'
+import { documentKey } from '../document-key.ts'
+import { findDue } from '../find-due.ts'
+import { RecentVersions } from '../recent-versions.ts'
+import { createTenantPlaces } from '../tenant-places.ts'
 import { type AttendDeps, createAttending } from './attend-incident.ts'
-import { documentKey } from './document-key.ts'
-import { findDue } from './find-due.ts'
 import { createIncidentClaims } from './incident-claims.ts'
 import { createNoticeUntold, type NoticeUntoldDeps } from './notice-untold.ts'
-import { RecentVersions } from './recent-versions.ts'
-import { createTenantPlaces } from './tenant-places.ts'
 
 export interface IntakeDeps extends AttendDeps, NoticeUntoldDeps {
   /** Name that no other living agent has: claims under it that are not of this process are of one that is gone. */

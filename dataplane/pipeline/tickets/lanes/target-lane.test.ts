@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import type { TicketOutcome } from '../../ports/incident-platform.ts'
+import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import { createTargetLane, type TargetLane } from './target-lane.ts'
 
 const LIMITS = { perSecond: 1, burst: 4, atOnce: 2 }

@@ -1,7 +1,7 @@
 /** The document in which the ticketing agents on one store say that they are there. */
-import { CONFIG_INDEX } from '../../contract/indices.ts'
-import { isoTime } from '../../domain/time/iso-time.ts'
-import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
+import { CONFIG_INDEX } from '../../../contract/indices.ts'
+import { isoTime } from '../../../domain/time/iso-time.ts'
+import { type SearchStore, VersionConflict, type Versioned } from '../../../ports/search-store.ts'
 
 export interface StoredAgent {
   readonly name: string

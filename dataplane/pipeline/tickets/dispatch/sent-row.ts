@@ -1,9 +1,9 @@
 /** A thread that was written after its first waiting row was dealt with, and how it is written. */
-import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
-import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
-import type { TicketOutcome } from '../../ports/incident-platform.ts'
-import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
+import type { TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import type { OutboxRow } from '../../../domain/tickets/outbox-row.ts'
+import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
+import type { TicketOutcome } from '../../../ports/incident-platform.ts'
+import { type SearchStore, VersionConflict, type Versioned } from '../../../ports/search-store.ts'
 
 export interface SentRow {
   /** The thread as it is written now. */

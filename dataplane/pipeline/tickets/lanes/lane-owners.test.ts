@@ -1,14 +1,14 @@
 /** Agents that share a store: who sends to which target, while they come and go. */
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import { ownerOf } from '../../domain/tickets/lane-owner.ts'
-import { SILENT } from '../../telemetry/log.ts'
-import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
-import { storeIncidents } from '../../testing/incident-fixture.ts'
-import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'
+import { ownerOf } from '../../../domain/tickets/lane-owner.ts'
+import { SILENT } from '../../../telemetry/log.ts'
+import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
+import { storeIncidents } from '../../../testing/incident-fixture.ts'
+import { createMemorySearchStore, type MemorySearchStore } from '../../../testing/memory-search-store.ts'
+import { buildConfig } from '../testing/fake-config.ts'
+import { createTicketWorld } from '../testing/ticket-world.ts'
 import { type AgentPresence, createAgentPresence, LOOK_MS } from './lane-owners.ts'
-import { buildConfig } from './testing/fake-config.ts'
-import { createTicketWorld } from './testing/ticket-world.ts'
 
 const LANES = Array.from({ length: 40 }, (_, i) => `tenant-${i}/slack`)
 

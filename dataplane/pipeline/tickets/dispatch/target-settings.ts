@@ -1,9 +1,9 @@
 /** The settings of a target while rows are sent to it: whether they are still those of an attempt, and what its end says of others (Decisions 6). */
 import { createHash } from 'node:crypto'
-import type { Target } from '../../domain/tickets/target.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { TicketOutcome } from '../../ports/incident-platform.ts'
-import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
+import type { Target } from '../../../domain/tickets/target.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { TicketOutcome } from '../../../ports/incident-platform.ts'
+import type { TicketingConfigSource } from '../../../ports/ticketing-config.ts'
 
 interface SettingsDeps {
   readonly clock: Clock

@@ -1,10 +1,10 @@
 /** The lane of one target: its rate, its pauses and its breaker. Every target has a lane of its own, so none waits for another. */
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
-import { REFUSED_PAUSE_MS } from '../../domain/tickets/delivery.ts'
-import { ROW_LIFE_MS } from '../../domain/tickets/ticket-thread.ts'
-import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
-import { TokenBucket } from '../../limits/token-bucket.ts'
-import type { TicketOutcome } from '../../ports/incident-platform.ts'
+import { REFUSED_PAUSE_MS } from '../../../domain/tickets/delivery.ts'
+import { ROW_LIFE_MS } from '../../../domain/tickets/ticket-thread.ts'
+import { type BackOffConfig, backOffMs } from '../../../limits/back-off.ts'
+import { TokenBucket } from '../../../limits/token-bucket.ts'
+import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { TargetLimits } from './target-limits.ts'
 
 /** Failures of the target in a row that open its breaker. */

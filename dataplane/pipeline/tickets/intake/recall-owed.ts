@@ -1,10 +1,10 @@
 /** Recalls incidents that an earlier version left owing tickets, and looking at nothing: their rows were not written when the agent ended or the store failed. */
-import { ALL_INCIDENTS } from '../../contract/indices.ts'
-import { isStranded, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
-import type { Log } from '../../telemetry/log.ts'
-import { incidentOf, readStoredIncident } from '../incident-of.ts'
+import { ALL_INCIDENTS } from '../../../contract/indices.ts'
+import { isStranded, type TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../../ports/search-store.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import { incidentOf, readStoredIncident } from '../../incident-of.ts'
 
 export interface RecallDeps {
   readonly store: Pick<SearchStore, 'search' | 'get' | 'put'>

@@ -1,9 +1,9 @@
 /** Tells the operators, in log and counter, of incidents that nobody is told of. */
-import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import { isRecent } from '../../limits/is-recent.ts'
-import { keepBounded } from '../../limits/keep-bounded.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Log } from '../../telemetry/log.ts'
+import type { TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import { isRecent } from '../../../limits/is-recent.ts'
+import { keepBounded } from '../../../limits/keep-bounded.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Log } from '../../../telemetry/log.ts'
 
 /** The log tells of incidents that nobody was told of once in that time, for each tenant and reason. */
 const UNTOLD_PAUSE_MS = 3_600_000

@@ -1,9 +1,9 @@
 /** Notes in an incident what was found out about its cause, and when something is to be done about it the next time. */
-import type { TargetId } from '../../contract/target-id.ts'
-import type { RootCause } from '../../domain/root-cause/root-cause.ts'
-import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
-import { owe, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import { isoTime } from '../../domain/time/iso-time.ts'
+import type { TargetId } from '../../../contract/target-id.ts'
+import type { RootCause } from '../../../domain/root-cause/root-cause.ts'
+import { nextAnalysisMs } from '../../../domain/tickets/cause-timing.ts'
+import { owe, type TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import { isoTime } from '../../../domain/time/iso-time.ts'
 import type { FoundCause } from './find-cause.ts'
 
 /** Undefined: it was looked for, and could not be found out. */

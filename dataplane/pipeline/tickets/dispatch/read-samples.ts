@@ -1,10 +1,10 @@
 /** Reads the sample records that a ticket shows. */
-import { ALL_LOGS } from '../../contract/indices.ts'
-import type { Incident } from '../../domain/incidents/incident-fields.ts'
-import { EXCEPTION_KEYS, MAX_EXCEPTION_MESSAGE } from '../../domain/records/exception-message.ts'
-import { sampleIds, sampleKey } from '../../domain/tickets/build-ticket-content.ts'
-import type { SampleLine } from '../../domain/tickets/ticket-content.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
+import { ALL_LOGS } from '../../../contract/indices.ts'
+import type { Incident } from '../../../domain/incidents/incident-fields.ts'
+import { EXCEPTION_KEYS, MAX_EXCEPTION_MESSAGE } from '../../../domain/records/exception-message.ts'
+import { sampleIds, sampleKey } from '../../../domain/tickets/build-ticket-content.ts'
+import type { SampleLine } from '../../../domain/tickets/ticket-content.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
 
 /** Records with the same `log_id` and pattern: many, where a clock ticks in seconds. */
 const MAX_RECORDS = 100

@@ -1,10 +1,10 @@
 /** The agents on one store, as each of them sees the others: who sends to which target, so that a target's limits hold for all together. */
 import { randomUUID } from 'node:crypto'
-import { ownerOf } from '../../domain/tickets/lane-owner.ts'
-import { isoTime } from '../../domain/time/iso-time.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
-import type { Log } from '../../telemetry/log.ts'
+import { ownerOf } from '../../../domain/tickets/lane-owner.ts'
+import { isoTime } from '../../../domain/time/iso-time.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
+import type { Log } from '../../../telemetry/log.ts'
 import { aliveOf, readAgents, type StoredAgent, writeAgents } from './stored-agents.ts'
 
 export interface LaneOwners {

@@ -1,10 +1,10 @@
 /** Which agent takes an incident up: a claim in the incident keeps the others away for a while. */
-import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import { isoTime } from '../../domain/time/iso-time.ts'
-import { keepBounded } from '../../limits/keep-bounded.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
-import { documentKey } from './document-key.ts'
+import type { TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import { isoTime } from '../../../domain/time/iso-time.ts'
+import { keepBounded } from '../../../limits/keep-bounded.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type SearchStore, VersionConflict, type Versioned } from '../../../ports/search-store.ts'
+import { documentKey } from '../document-key.ts'
 
 export interface IncidentClaims {
   /** Undefined when another agent takes the incident up. */

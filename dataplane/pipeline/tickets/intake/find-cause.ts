@@ -1,16 +1,16 @@
 /** The cause of an incident, in bounded time; incidents of one tenant and time share an analysis. */
 
-import { type CauseRanking, causeOf } from '../../domain/root-cause/ranking.ts'
-import type { RootCause } from '../../domain/root-cause/root-cause.ts'
-import { analysisStarts, analysisTime, FULL_WINDOW_MS } from '../../domain/tickets/cause-timing.ts'
-import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
-import { createTurns } from '../../limits/turns.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
-import type { Log } from '../../telemetry/log.ts'
-import { rankCausesFrom } from '../root-cause/analyse.ts'
-import { MAX_OBSERVATIONS } from '../root-cause/read-observations.ts'
+import { type CauseRanking, causeOf } from '../../../domain/root-cause/ranking.ts'
+import type { RootCause } from '../../../domain/root-cause/root-cause.ts'
+import { analysisStarts, analysisTime, FULL_WINDOW_MS } from '../../../domain/tickets/cause-timing.ts'
+import type { TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import { perMinute, TokenBucket } from '../../../limits/token-bucket.ts'
+import { createTurns } from '../../../limits/turns.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import { rankCausesFrom } from '../../root-cause/analyse.ts'
+import { MAX_OBSERVATIONS } from '../../root-cause/read-observations.ts'
 
 export interface FoundCause {
   readonly rootCause: RootCause

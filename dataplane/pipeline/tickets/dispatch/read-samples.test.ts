@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { sampleKey } from '../../domain/tickets/build-ticket-content.ts'
-import { buildIncident } from '../../testing/incident-fixture.ts'
-import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import { sampleKey } from '../../../domain/tickets/build-ticket-content.ts'
+import { buildIncident } from '../../../testing/incident-fixture.ts'
+import { createMemorySearchStore } from '../../../testing/memory-search-store.ts'
 import { readSamples } from './read-samples.ts'
 
 describe('the sample records of a ticket', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { TokenBucket } from '../../limits/token-bucket.ts'
+import { TokenBucket } from '../../../limits/token-bucket.ts'
 import { TARGET_LIMITS } from './target-limits.ts'
 
 describe('the limits of targets', () => {

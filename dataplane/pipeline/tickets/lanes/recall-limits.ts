@@ -1,7 +1,7 @@
 /** Reads, after a start and where lanes may have changed hands, which targets have asked for no requests until when (Decisions 6). */
-import { ALL_DISPATCHES } from '../../contract/indices.ts'
-import { headOf, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
+import { ALL_DISPATCHES } from '../../../contract/indices.ts'
+import { headOf, type TicketThread } from '../../../domain/tickets/ticket-thread.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
 
 export interface AskedRest {
   readonly lane: string

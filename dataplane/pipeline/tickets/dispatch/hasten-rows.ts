@@ -1,13 +1,13 @@
 /** Has what waits for a target tried at once, when somebody mended the target or found it working. */
-import { ALL_DISPATCHES } from '../../contract/indices.ts'
-import type { TargetId } from '../../contract/target-id.ts'
-import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
-import { hastenThread } from '../../domain/tickets/delivery.ts'
-import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
-import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
-import type { Log } from '../../telemetry/log.ts'
+import { ALL_DISPATCHES } from '../../../contract/indices.ts'
+import type { TargetId } from '../../../contract/target-id.ts'
+import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
+import { hastenThread } from '../../../domain/tickets/delivery.ts'
+import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type SearchStore, VersionConflict } from '../../../ports/search-store.ts'
+import type { TicketingConfigSource } from '../../../ports/ticketing-config.ts'
+import type { Log } from '../../../telemetry/log.ts'
 import { fingerprint } from './target-settings.ts'
 
 export interface HasteningDeps {

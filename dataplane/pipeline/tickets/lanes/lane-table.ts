@@ -1,7 +1,7 @@
 /** The lanes that an agent knows: one for each target of a tenant, with the pauses that platforms asked for before it had them. */
-import { parseTargetId, type TargetId } from '../../contract/target-id.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
+import { parseTargetId, type TargetId } from '../../../contract/target-id.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
 import type { LaneOwners } from './lane-owners.ts'
 import { recallLimits } from './recall-limits.ts'
 import { createTargetLane, type TargetLane } from './target-lane.ts'

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { SearchStore } from '../../ports/search-store.ts'
-import { SILENT } from '../../telemetry/log.ts'
-import { createFakeClock } from '../../testing/fake-clock.ts'
-import { buildIncident } from '../../testing/incident-fixture.ts'
-import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
+import { SILENT } from '../../../telemetry/log.ts'
+import { createFakeClock } from '../../../testing/fake-clock.ts'
+import { buildIncident } from '../../../testing/incident-fixture.ts'
+import { createMemorySearchStore } from '../../../testing/memory-search-store.ts'
 import { createFindCause } from './find-cause.ts'
 
 describe('the cause of an incident', () => {

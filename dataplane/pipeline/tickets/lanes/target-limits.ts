@@ -1,5 +1,5 @@
-import type { PlatformName } from '../../contract/platforms.ts'
-import type { Rate } from '../../limits/token-bucket.ts'
+import type { PlatformName } from '../../../contract/platforms.ts'
+import type { Rate } from '../../../limits/token-bucket.ts'
 
 export interface TargetLimits extends Rate {
   /** Attempts under way at once. */
