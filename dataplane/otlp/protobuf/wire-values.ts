@@ -1,8 +1,8 @@
 /** Writes attribute values in protobuf as OTLP JSON. */
 import { Buffer } from 'node:buffer'
-import { MAX_VALUE_DEPTH } from '../json/depth.ts'
-import { Fault } from '../json/fault.ts'
-import { buildPiece, type JsonWriter, type Piece } from './json-writer.ts'
+import { MAX_VALUE_DEPTH } from '../../json/depth.ts'
+import { Fault } from '../../json/fault.ts'
+import { buildPiece, type JsonWriter, type Piece } from '../write/json-writer.ts'
 import type { WireReader } from './wire-reader.ts'
 import { ANY_VALUE, ANY_VALUE_NAMES, KEY_VALUE, KEY_VALUE_NAMES, VALUES, VALUES_NAMES } from './wire-schema.ts'
 

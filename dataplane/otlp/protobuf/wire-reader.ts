@@ -1,5 +1,5 @@
 /** Reads the wire format of protobuf. */
-import { Fault } from '../json/fault.ts'
+import { Fault } from '../../json/fault.ts'
 
 /** Protobuf wire types. OTLP uses no groups: a group may stand in a field that it does not know. */
 export const Wire = { varint: 0, fixed64: 1, bytes: 2, group: 3, endGroup: 4, fixed32: 5 } as const

@@ -1,5 +1,5 @@
 /** Names of fields as they stand in compact JSON, to be compared four bytes at a time. */
-import { COLON, QUOTE } from '../json/bytes.ts'
+import { COLON, QUOTE } from '../../json/bytes.ts'
 
 export interface Label {
   readonly length: number

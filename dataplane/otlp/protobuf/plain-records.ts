@@ -2,11 +2,11 @@
  * Writes log records of the usual form in one go: each field once, attributes one after the other, values that are no lists or maps. It checks
  * the room for a record once and keeps positions in local variables; the general way (`wire-records.ts`) does both for each piece.
  */
-import { COMMA } from '../json/bytes.ts'
-import { HEX_PAIRS, type JsonWriter } from './json-writer.ts'
-import { putDouble } from './put-double.ts'
-import { NOT_PLAIN, put, putDigits, putSmall, putText, putTime, wide } from './put-json.ts'
-import { keyOfWords, UNKNOWN_TIME_KEY } from './time-key.ts'
+import { COMMA } from '../../json/bytes.ts'
+import { keyOfWords, UNKNOWN_TIME_KEY } from '../time-key.ts'
+import { HEX_PAIRS, type JsonWriter } from '../write/json-writer.ts'
+import { putDouble } from '../write/put-double.ts'
+import { NOT_PLAIN, put, putDigits, putSmall, putText, putTime, wide } from '../write/put-json.ts'
 import type { WireReader } from './wire-reader.ts'
 import { ANY_VALUE, KEY_VALUE, LOG_RECORD } from './wire-schema.ts'
 

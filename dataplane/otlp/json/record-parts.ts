@@ -1,9 +1,9 @@
 /** Finds the fields of one log record in OTLP JSON. */
 import { Buffer } from 'node:buffer'
-import { CLOSE_OBJECT, COMMA, hasEscape, skipSpace } from '../json/bytes.ts'
-import { MAX_REQUEST_LEVELS } from '../json/depth.ts'
-import { closingQuote, isNull, valueEnd } from '../json/strict.ts'
-import { type Edit, EditList } from './layout.ts'
+import { CLOSE_OBJECT, COMMA, hasEscape, skipSpace } from '../../json/bytes.ts'
+import { MAX_REQUEST_LEVELS } from '../../json/depth.ts'
+import { closingQuote, isNull, valueEnd } from '../../json/strict.ts'
+import { type Edit, EditList } from '../layout.ts'
 
 /** Where the value of a field starts and ends; empty where the record has none. */
 export interface Part {

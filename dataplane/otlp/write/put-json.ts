@@ -1,7 +1,7 @@
 /** Writes pieces of JSON at a position for which the caller has made room; each returns where the next byte goes. */
 import { Buffer, isUtf8 } from 'node:buffer'
-import { BACKSLASH, PLAIN, QUOTE, ZERO } from '../json/bytes.ts'
-import { HIGH_BITS, marks, needsEscape } from '../json/words.ts'
+import { BACKSLASH, PLAIN, QUOTE, ZERO } from '../../json/bytes.ts'
+import { HIGH_BITS, marks, needsEscape } from '../../json/words.ts'
 import { PAIRS, putEscape } from './json-writer.ts'
 
 /** Left to the general way, which writes anything. */

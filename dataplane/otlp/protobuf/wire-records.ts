@@ -1,7 +1,8 @@
 /** Writes log records in protobuf as OTLP JSON. */
-import type { JsonWriter, Piece } from './json-writer.ts'
+
+import { keyOfWords, UNKNOWN_TIME_KEY } from '../time-key.ts'
+import type { JsonWriter, Piece } from '../write/json-writer.ts'
 import { PlainRecords } from './plain-records.ts'
-import { keyOfWords, UNKNOWN_TIME_KEY } from './time-key.ts'
 import { KNOWN_TAGS, type WireReader } from './wire-reader.ts'
 import { LOG_RECORD, LOG_RECORD_NAMES } from './wire-schema.ts'
 import type { ValueTranscoder } from './wire-values.ts'

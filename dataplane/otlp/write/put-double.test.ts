@@ -1,7 +1,7 @@
 /** Doubles as text: the fewest digits that read back, as `String` has them. */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import fc from 'fast-check'
-import { rounds } from '../testing/rounds.ts'
+import { rounds } from '../../testing/rounds.ts'
 import { putDouble } from './put-double.ts'
 import { NOT_PLAIN } from './put-json.ts'
 

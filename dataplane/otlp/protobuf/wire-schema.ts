@@ -1,5 +1,5 @@
 /** Tags (field number × 8 + wire type) of opentelemetry/proto/logs/v1, and the JSON that each field starts with. */
-import { buildPiece, type Piece } from './json-writer.ts'
+import { buildPiece, type Piece } from '../write/json-writer.ts'
 import { Wire } from './wire-reader.ts'
 
 const varint = (field: number) => field * 8 + Wire.varint

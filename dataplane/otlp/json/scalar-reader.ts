@@ -1,9 +1,9 @@
 /** Reads scalars of OTLP JSON: checks that they are what their field holds, and brings them into their canonical form. */
-import { DOT, hasEscape, isDigit, MINUS, QUOTE, textBetween, ZERO } from '../json/bytes.ts'
-import { Fault } from '../json/fault.ts'
-import { boolEnd, closingQuote, numberEnd } from '../json/strict.ts'
+import { DOT, hasEscape, isDigit, MINUS, QUOTE, textBetween, ZERO } from '../../json/bytes.ts'
+import { Fault } from '../../json/fault.ts'
+import { boolEnd, closingQuote, numberEnd } from '../../json/strict.ts'
+import type { EditList } from '../layout.ts'
 import { canonicalInteger, type IntegerRange, isBase64 } from './json-scalars.ts'
-import type { EditList } from './layout.ts'
 
 /** Arguments and results are positions in the text. */
 export class ScalarReader {

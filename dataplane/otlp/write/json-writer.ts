@@ -1,9 +1,9 @@
 /** Writes JSON into bytes: names, strings, numbers, base64. */
 import { Buffer, isUtf8 } from 'node:buffer'
-import { BACKSLASH, COMMA, PLAIN, QUOTE, ZERO } from '../json/bytes.ts'
-import { HIGH_BITS, marks, needsEscape } from '../json/words.ts'
-import { OversizedPayload } from './malformed.ts'
-import { messageMemory } from './message-memory.ts'
+import { BACKSLASH, COMMA, PLAIN, QUOTE, ZERO } from '../../json/bytes.ts'
+import { HIGH_BITS, marks, needsEscape } from '../../json/words.ts'
+import { OversizedPayload } from '../malformed.ts'
+import { messageMemory } from '../message-memory.ts'
 
 const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
 const PADDING = 0x3d

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { MalformedPayload } from '../malformed.ts'
 import { acceptJson } from './accept-json.ts'
-import { MalformedPayload } from './malformed.ts'
 
 const OPTIONS = { observedTimeUnixNano: '1767225600000000000' }
 const PLAIN = [

@@ -3,9 +3,9 @@
  * way (`json-scanner.ts`) looks at each name and bracket by itself.
  */
 import { Buffer } from 'node:buffer'
-import { CLOSE_OBJECT, DOT, digitsEnd, MINUS, QUOTE, ZERO } from '../json/bytes.ts'
-import { boolEnd } from '../json/strict.ts'
-import { specialAt } from '../json/words.ts'
+import { CLOSE_OBJECT, DOT, digitsEnd, MINUS, QUOTE, ZERO } from '../../json/bytes.ts'
+import { boolEnd } from '../../json/strict.ts'
+import { specialAt } from '../../json/words.ts'
 
 /** The attribute or value is left to the general way. */
 export const NOT_PLAIN = -1

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { rounds } from '../testing/rounds.ts'
-import type { AnyValue, LogRecord } from './payload.ts'
-import { encodeMessage } from './testing/logs-proto.ts'
+import { rounds } from '../../testing/rounds.ts'
+import type { AnyValue, LogRecord } from '../payload.ts'
+import { encodeMessage } from '../testing/logs-proto.ts'
 import { transcodeProtobuf } from './transcode-protobuf.ts'
 
 const OPTIONS = { observedTimeUnixNano: '1767225600000000000' }

@@ -2,7 +2,7 @@
  * Writes a double with the fewest digits that read back as the same double, as `String` does, which takes three times as long: it makes a string
  * and keeps it. Digits come in groups of six from the fraction, whose two halves are multiplied without any rounding.
  */
-import { ZERO } from '../json/bytes.ts'
+import { ZERO } from '../../json/bytes.ts'
 import { PAIRS } from './json-writer.ts'
 import { NOT_PLAIN } from './put-json.ts'
 

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { Fault } from '../json/fault.ts'
-import { pathAt, seenAt } from '../json/path.ts'
+import { Fault } from '../../json/fault.ts'
+import { pathAt, seenAt } from '../../json/path.ts'
+import type { RequestLayout } from '../layout.ts'
+import { MalformedPayload } from '../malformed.ts'
+import type { Steps } from '../steps.ts'
 import { JsonScanner } from './json-scanner.ts'
-import type { RequestLayout } from './layout.ts'
-import { MalformedPayload } from './malformed.ts'
-import type { Steps } from './steps.ts'
 
 export interface AcceptOptions {
   /** Decimal string; given to records that carry neither time (Decisions 3). */

@@ -1,18 +1,18 @@
 /** Reads OTLP JSON: checks it, and finds its resources, scopes and records. */
 import { Buffer } from 'node:buffer'
-import { CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, hasEscape, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace, ZERO } from '../json/bytes.ts'
-import { MAX_REQUEST_LEVELS, MAX_UNKNOWN_DEPTH, MAX_VALUE_DEPTH } from '../json/depth.ts'
-import { Fault } from '../json/fault.ts'
-import { closingQuote, isNull, type Repairs, ValueReader } from '../json/strict.ts'
-import { specialAt } from '../json/words.ts'
+import { CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, hasEscape, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace, ZERO } from '../../json/bytes.ts'
+import { MAX_REQUEST_LEVELS, MAX_UNKNOWN_DEPTH, MAX_VALUE_DEPTH } from '../../json/depth.ts'
+import { Fault } from '../../json/fault.ts'
+import { closingQuote, isNull, type Repairs, ValueReader } from '../../json/strict.ts'
+import { specialAt } from '../../json/words.ts'
+import { EditList, LayoutBuilder, type RequestLayout } from '../layout.ts'
+import { Rests, type Steps, valueEndSteps } from '../steps.ts'
+import { keyOfDigits, UNKNOWN_TIME_KEY } from '../time-key.ts'
 import { isLabelAt } from './json-label.ts'
 import { INT32, INT64, TIME, UINT32 } from './json-scalars.ts'
 import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, KEY_VALUE, Kind, type Message, Note, slotOf } from './json-schema.ts'
-import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { NOT_PLAIN, PlainAttributes } from './plain-attributes.ts'
 import { ScalarReader } from './scalar-reader.ts'
-import { Rests, type Steps, valueEndSteps } from './steps.ts'
-import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
