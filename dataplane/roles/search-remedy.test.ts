@@ -17,7 +17,7 @@ describe('a search store that cannot be spoken to', () => {
     for (const server of servers.splice(0)) server.close()
   })
 
-  /** What the log says of a store at this address. */
+  /** The error that the log tells of a store at this address. */
   async function warningOf(scheme: string, server: Server): Promise<string | undefined> {
     servers.push(server)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
