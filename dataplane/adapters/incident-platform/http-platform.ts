@@ -152,7 +152,7 @@ function mayHaveWritten(failure: Failure): boolean {
 
 /** A read that was not answered is not ambiguous. */
 function withoutAmbiguity(failure: Failure): Failure {
-  if (failure.kind === 'rejected') return failure
+  if (failure.kind !== 'retryable') return failure
   const { isAmbiguous: _a, isUnanswered: _u, ...rest } = failure
   return rest
 }

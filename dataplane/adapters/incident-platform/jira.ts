@@ -33,13 +33,7 @@ const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 /** How long to look for an issue that may have been created, as searches find new issues late: after an answer such as 503, and after no answer. */
 const PATIENCE_MS = 18_000
 const UNANSWERED_PATIENCE_MS = 60_000
-const PATIENCE: Patience = {
-  answeredMs: PATIENCE_MS,
-  unansweredMs: UNANSWERED_PATIENCE_MS,
-  pauseMs: 2_000,
-  stepMs: 2_000,
-  maxPauseMs: 8_000,
-}
+const PATIENCE: Patience = { answeredMs: PATIENCE_MS, unansweredMs: UNANSWERED_PATIENCE_MS, pauseMs: 2_000, maxPauseMs: 8_000 }
 const MAX_COMMENTS = 50
 /** Fields with which an issue is created. Jira fills in the reporter by itself. */
 const SENT_FIELDS: ReadonlySet<string> = new Set(['project', 'issuetype', 'summary', 'description', 'labels', 'priority', 'reporter'])
@@ -226,7 +220,7 @@ function whatToSet(reply: Reply) {
 async function find(request: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
   const { target, ticketKey } = request
   const jql = `labels = ${quoteJql(ticketKey)} ORDER BY created ASC`
-  return await lookPatiently(request, PATIENCE, calls, async () => {
+  return await lookPatiently('Jira', request, PATIENCE, async () => {
     const body = { jql, maxResults: 1, fields: ['status', 'labels'] }
     const reply = await calls.call({ method: 'POST', url: api(target, 'search/jql'), body, expects: [200], isRead: true })
     const key = textAt(listOf(reply, 'issues')[0], 'key')
