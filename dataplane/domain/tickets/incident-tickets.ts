@@ -167,8 +167,10 @@ export function attend<T extends TicketedIncident>(incident: T, facts: AttendFac
 
 /** The incident that a silence holds back which began when it was taken up already. */
 export function heldBack<T extends TicketedIncident>(incident: T, { id, to }: Pick<Silence, 'id' | 'to'>): T {
-  const { attentionAt } = incident.ticketing ?? {}
-  return noteDown(incident, { quietBy: id, attentionAt: attentionAt !== undefined && attentionAt < to ? attentionAt : to })
+  // Nobody is told of it, and nobody can be late to take care of it.
+  const { attentionAt, dispatchedAt: _d, ...ticketing } = incident.ticketing ?? {}
+  const at = attentionAt !== undefined && attentionAt < to ? attentionAt : to
+  return noteDown({ ...incident, ticketing }, { quietBy: id, attentionAt: at })
 }
 
 /** Owed events whose rows are written leave. */
