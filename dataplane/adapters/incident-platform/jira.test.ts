@@ -271,7 +271,7 @@ describe('Jira', () => {
     const first = await sendScripted(jira, request, COMMENTED)
     const written = { status: 200, body: { comments: [first.body(0)] } }
     const second = await sendScripted(jira, { ...request, mayBeThere: true }, written)
-    expect(second.outbound.calls).to.deep.equal([`GET ${API}/issue/OPS-17/comment?orderBy=-created&maxResults=50`])
+    expect(second.outbound.calls).to.deep.equal([`GET ${API}/issue/OPS-17/comment?orderBy=-created&maxResults=20`])
     const other = await sendScripted(jira, { ...request, eventKey: 'other', mayBeThere: true }, written, COMMENTED)
     expect(other.outbound.calls).to.have.length(2)
   })

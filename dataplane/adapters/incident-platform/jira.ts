@@ -34,7 +34,7 @@ const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 const PATIENCE_MS = 18_000
 const UNANSWERED_PATIENCE_MS = 60_000
 const PATIENCE: Patience = { answeredMs: PATIENCE_MS, unansweredMs: UNANSWERED_PATIENCE_MS, pauseMs: 2_000, maxPauseMs: 8_000 }
-const MAX_COMMENTS = 50
+const MAX_COMMENTS = 20
 /** Fields with which an issue is created. Jira fills in the reporter by itself. */
 const SENT_FIELDS: ReadonlySet<string> = new Set(['project', 'issuetype', 'summary', 'description', 'labels', 'priority', 'reporter'])
 const MAX_ISSUE_TYPES = 200
@@ -303,7 +303,10 @@ async function comment(request: TicketRequest, key: string, calls: TargetCalls):
   if (mayBeThere) {
     const newest = await onIssue(
       key,
-      calls.call({ method: 'GET', url: `${url}?orderBy=-created&maxResults=${MAX_COMMENTS}`, expects: [200], also: [404] }),
+      calls.call({
+        ...{ method: 'GET', url: `${url}?orderBy=-created&maxResults=${MAX_COMMENTS}`, isOfNotes: true },
+        ...{ expects: [200], also: [404] },
+      }),
     )
     if (JSON.stringify(listOf(newest, 'comments')).includes(reference)) return
   }

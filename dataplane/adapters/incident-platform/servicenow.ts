@@ -172,7 +172,7 @@ async function look({ target, ticketKey, mayBeThere }: TicketRequest, { sysId }:
   const query = encodeURIComponent(`correlation_id=${correlationId(ticketKey)}`)
   const fields = `sys_id,number,state${mayBeThere ? ',work_notes&sysparm_display_value=all' : ''}`
   const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=${fields}&sysparm_limit=${MAX_RECORDS}&sysparm_exclude_reference_link=true`
-  const reply = await calls.call({ method: 'GET', url, expects: [200] })
+  const reply = await calls.call({ method: 'GET', url, expects: [200], isOfNotes: mayBeThere })
   const shown = listOf(reply, 'result').find(each => valueAt(each, 'sys_id') === sysId)
   return { text: reply.text, state: valueAt(shown, 'state') }
 }
