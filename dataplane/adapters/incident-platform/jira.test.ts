@@ -206,6 +206,29 @@ describe('Jira', () => {
     expect(refused.outcome).to.have.property('note').that.includes('resolution: Resolution is required.')
   })
 
+  it('tries again where somebody changes the issue in the same moment, rather than leave it where it is', async () => {
+    const conflict = { status: 409, body: { errorMessages: ['The issue could not be updated due to a conflicting update.'] } }
+    const resolving = buildRequest('jira', { event: 'resolve', ticket: TICKET })
+    const moving = await sendScripted(jira, resolving, isAt('new'), offers(['31', 'Close', 'done']), conflict)
+    expect(moving.outcome).to.include({ kind: 'retryable' }).and.not.have.property('isTargetDown')
+    const rising = buildRequest('jira', { event: 'escalate', ticket: { externalId: 'OPS-17', memory: { severity: 'medium' } } })
+    const raising = await sendScripted(jira, rising, isAt('new'), conflict)
+    expect(raising.outcome).to.include({ kind: 'retryable' }).and.not.have.property('isTargetDown')
+  })
+
+  it('has moved an issue that takes no more comments; words alone are not told there', async () => {
+    const full = { status: 413, body: { errorMessages: ['A per-issue limit has been breached: comments'] } }
+    const resolving = buildRequest('jira', { event: 'resolve', ticket: TICKET })
+    const moved = await sendScripted(jira, resolving, isAt('new'), offers(['31', 'Close', 'done']), DONE, full)
+    expect(moved.outcome).to.include({ kind: 'delivered' })
+    expect(moved.outcome)
+      .to.have.property('note')
+      .that.matches(/^without a comment: Jira answered 413/)
+    expect((await sendScripted(jira, buildRequest('jira', { event: 'comment', ticket: TICKET }), full)).outcome).to.include({
+      kind: 'rejected',
+    })
+  })
+
   it('moves an issue whose status is not shown', async () => {
     const { outbound } = await sendScripted(
       jira,
