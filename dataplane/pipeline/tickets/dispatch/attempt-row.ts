@@ -45,8 +45,8 @@ export interface DueRow {
 
 /** One attempt, with all that it asks the platform. */
 const SEND_TIMEOUT_MS = 30_000
-/** The same after one that may have arrived: a platform's search may show a ticket a minute late, and is asked until then. */
-const LOOK_TIMEOUT_MS = 75_000
+/** The same after one that may have arrived: the platform is asked before anything is written. */
+const LOOK_TIMEOUT_MS = 50_000
 /** A sender's lease lasts so much longer than the attempt: for the write of its end. */
 const LEASE_MARGIN_MS = 15_000
 /** Samples of a ticket are worth no more waiting. */
@@ -122,11 +122,13 @@ export async function attemptRow(
 
 /** The request to the platform, as far as thread and row say it. */
 function requestFor(thread: TicketThread, row: OutboxRow, nowMs: number) {
+  const msSince = (at: string) => Math.max(0, nowMs - Date.parse(at))
   return {
     ...{ event: row.event, ticketKey: thread.ticketKey, eventKey: row.id, mayBeThere: row.mayBeThere === true },
     ...(thread.ticket !== undefined && { ticket: thread.ticket }),
     ...(row.unreached !== undefined && { only: row.unreached }),
-    ...(row.unansweredAt !== undefined && { unansweredForMs: nowMs - Date.parse(row.unansweredAt) }),
+    ...(row.unansweredAt !== undefined && { unansweredForMs: msSince(row.unansweredAt) }),
+    ...(row.lookedSince !== undefined && { lookedForMs: msSince(row.lookedSince) }),
   } satisfies Partial<TicketRequest>
 }
 
