@@ -11,9 +11,7 @@ import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { usePrinting } from '../../../components/use-printing.ts'
 import { visibleText } from '../../../components/visible-text.ts'
-import { parseTenant } from '../../../url-state/tenant.ts'
-import { useSearch } from '../../../url-state/use-search.ts'
-import { ownTenant } from '../rules/logs-link.ts'
+import { TenantName } from '../tenant-name.tsx'
 import styles from './list.module.css'
 
 /** Room for a title of two lines. */
@@ -139,8 +137,6 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose, onOpenByKe
     furtherServices = 0,
   } = incident
   const failed = Object.values(incident.dispatches ?? {}).filter(dispatch => dispatch.status === 'failed').length
-  const looksAt = parseTenant(useSearch())
-  const tenant = looksAt === undefined ? ownTenant(incident) : undefined
   const others = affectedServices.filter(other => other !== service).length + furtherServices
   return (
     <>
@@ -176,11 +172,7 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose, onOpenByKe
             {recurring === true && <Pill tone="neutral">recurring</Pill>}
             <ServiceName name={service} />
             {others > 0 && <span className={styles.minor}>+{others}</span>}
-            {tenant !== undefined && (
-              <span className={`${styles.minor} ${styles.tenant}`} title={`Of tenant ${tenant}`}>
-                {tenant}
-              </span>
-            )}
+            <TenantName incident={incident} className={`${styles.minor} ${styles.tenant}`} />
           </div>
           <span className={`${styles.minor} numeric`} title={`${anomalyCount} anomalies`}>
             {formatShort(anomalyCount)} ×
