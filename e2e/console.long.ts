@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
-import { DRAWN, findAccessProblems, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { DRAWN, findAccessProblems, launchChromium, untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { untilIncidents, useConsole } from './testing/console-suite.ts'
 import { eventually } from './testing/standalone-process.ts'
@@ -50,6 +50,16 @@ const OPENING = [
   ['/settings/api-keys', 'Create a key'],
   ['/settings/api-keys', /^Revoke key in/],
 ] as const
+const ROWS = 'ul[aria-label=Incidents] > li, [role=rowgroup] > [role=row]'
+/** Texts of rows that leave their row or their column. */
+const LYING_OVER = `[...document.querySelectorAll('${ROWS}')].flatMap(row => {
+  const { top, bottom } = row.getBoundingClientRect()
+  return [...row.querySelectorAll('a, span')].filter(each => {
+    const place = each.getBoundingClientRect()
+    const isWide = getComputedStyle(each).overflowX === 'visible' && each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1
+    return place.top < top - 1 || place.bottom > bottom + 1 || isWide
+  }).map(each => each.outerHTML.slice(0, 120))
+})`
 const IS_FOCUS_WITHIN = 'document.activeElement.closest("[role=dialog], [role=menu]") !== null'
 const THEME = 'document.documentElement.dataset.mantineColorScheme'
 const DIST = resolve(import.meta.dirname, '../dist/console')
@@ -215,6 +225,21 @@ describe('the console', function () {
       await page.locator('[role=dialog], [role=menu]').filter({ visible: true }).first().waitFor()
       await page.evaluate(DRAWN)
       expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} ${name}`).to.be.at.most(320)
+    }
+  })
+
+  it('grows with the size of text that is set in the browser: no row lies over another, no column over its neighbour', async () => {
+    const browser = await launchChromium(['--blink-settings=defaultFontSize=24'])
+    try {
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } })
+      for (const path of ['/incidents', '/logs']) {
+        await page.goto(at.app.dashboard + path)
+        await page.locator(ROWS).last().waitFor()
+        await page.evaluate(DRAWN)
+        expect(await page.evaluate(LYING_OVER), path).to.deep.equal([])
+      }
+    } finally {
+      await browser.close()
     }
   })
 

@@ -9,6 +9,7 @@ import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../componen
 import { formatCount, formatShort } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
+import { scaled } from '../../../components/text-size.ts'
 import { usePrinting } from '../../../components/use-printing.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { TenantName } from '../tenant-name.tsx'
@@ -43,7 +44,7 @@ export function IncidentList({ scrollsWithPage, ...props }: IncidentListProps & 
 
 const rowOptions = (incidents: readonly Incident[]) => ({
   count: incidents.length,
-  estimateSize: () => ROW_PX,
+  estimateSize: () => scaled(ROW_PX),
   overscan: OVERSCAN,
   getItemKey: (index: number) => incidents[index]!.id,
 })
@@ -65,7 +66,7 @@ function ListInPage(props: IncidentListProps) {
   useLayoutEffect(() => setScrollMargin(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)))
   const virtualizer = useWindowVirtualizer({
     ...rowOptions(props.incidents),
-    ...{ scrollMargin: scrollMargin ?? 0, scrollPaddingStart: BAR_PX, scrollPaddingEnd: BAR_PX },
+    ...{ scrollMargin: scrollMargin ?? 0, scrollPaddingStart: scaled(BAR_PX), scrollPaddingEnd: scaled(BAR_PX) },
   })
   return <div ref={list}>{scrollMargin !== undefined && <Rows {...props} virtualizer={virtualizer} />}</div>
 }
@@ -82,7 +83,9 @@ function Rows({ virtualizer, incidents, currentId, hasMore, total, isLoadingMore
     if (current >= 0) virtualizer.scrollToIndex(current, { align: 'auto' })
   }, [currentId])
   const isPrinting = usePrinting()
-  const items = isPrinting ? incidents.map(({ id: key }, index) => ({ key, index, start: 0, size: ROW_PX })) : virtualizer.getVirtualItems()
+  const items = isPrinting
+    ? incidents.map(({ id: key }, index) => ({ key, index, start: 0, size: scaled(ROW_PX) }))
+    : virtualizer.getVirtualItems()
   return (
     <>
       <ul className={styles.rows} style={{ height: virtualizer.getTotalSize() }} aria-label="Incidents">
