@@ -367,6 +367,17 @@ describe('the console', function () {
     await list.waitFor()
   })
 
+  it('prints in the light theme, whichever is looked at', async () => {
+    const page = await at.open('/', { theme: 'dark' })
+    await untilRead(page)
+    const ground = 'getComputedStyle(document.body).backgroundColor'
+    const onScreen = await page.evaluate(ground)
+    expect(await page.evaluate(`window.dispatchEvent(new Event('beforeprint')), ${ground}`)).to.equal('rgb(244, 246, 249)')
+    await page.evaluate(`window.dispatchEvent(new Event('afterprint'))`)
+    await eventually(async () => expect(await page.evaluate(ground)).to.equal(onScreen))
+    expect(onScreen).not.to.equal('rgb(244, 246, 249)')
+  })
+
   it('in colours of the system, shows what is chosen among buttons, and the bars of services', async () => {
     const page = await at.open('/incidents')
     await page.emulateMedia({ forcedColors: 'active' })
