@@ -227,6 +227,23 @@ describe('pages of the console', function () {
     await page.getByRole('region', { name: 'Bridge' }).getByText('lifecycle').waitFor()
   })
 
+  it('health: a bridge that answers that it does not work says what is wrong with it', async () => {
+    const health = { status: 'error', threads: { etl: 'running', indexer: 'restarting' }, bus: 'disconnected', search: 'connected' }
+    page = await at.open('/upload')
+    await page.route('**/api/bridge/health', route => route.fulfill({ status: 503, json: health }))
+    await page.getByRole('link', { name: 'Health' }).click()
+    const bridge = page.getByRole('region', { name: 'Bridge' })
+    await bridge.getByText('restarting', { exact: true }).waitFor()
+    await bridge.getByText('disconnected', { exact: true }).waitFor()
+    await page.getByText("The bridge's thread indexer is restarting.").waitFor()
+    await page.getByText('The bridge is disconnected from the message bus.').waitFor()
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    const ingestion = page.getByRole('region', { name: 'Ingestion' })
+    await ingestion.getByText('1 of 2 running').waitFor()
+    await ingestion.getByText('disconnected', { exact: true }).waitFor()
+    expect(at.takeProblems().every(problem => problem.includes('503'))).to.equal(true)
+  })
+
   it('health: shows dead letters, and replays them', async () => {
     // The collector refuses such a record; what its predecessors let through can still lie on the bus.
     const letter = {
