@@ -267,6 +267,27 @@ describe('the console', function () {
     await eventually(async () => expect(await page.evaluate(THEME)).to.equal('dark'))
   })
 
+  it('letters are commands until they are turned off, and stay so in this browser', async () => {
+    const page = await at.open('/incidents')
+    await page.getByRole('article').getByRole('button', { name: 'Acknowledge' }).waitFor()
+    await page.getByRole('button', { name: 'Keyboard' }).click()
+    const help = page.getByRole('dialog', { name: 'Keyboard' })
+    await help.getByText('Go to Health').waitFor()
+    await help.getByRole('switch', { name: 'Letters are commands' }).click()
+    await help.getByText('Go to Health').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await help.waitFor({ state: 'hidden' })
+    for (const isAnew of [false, true]) {
+      if (isAnew) await page.reload()
+      await page.getByRole('article').getByRole('button', { name: 'Acknowledge' }).waitFor()
+      for (const key of ['a', '?', 'g', 'h']) await page.keyboard.press(key)
+      await page.evaluate(DRAWN)
+      expect(await page.getByRole('dialog').count()).to.equal(0)
+      expect(new URL(page.url()).pathname).to.equal('/incidents')
+      expect(await page.locator('article kbd').filter({ visible: true }).count()).to.equal(0)
+    }
+  })
+
   it('keeps note and choice of a change that did not get through', async () => {
     const page = await at.open('/incidents')
     const note = page.getByLabel('Note, for the timeline and the tickets')
