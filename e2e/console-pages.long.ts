@@ -356,7 +356,7 @@ describe('pages of the console', function () {
     await alert.getByRole('button', { name: 'Try again' }).click()
     const threshold = page.getByLabel('Z-score threshold')
     await threshold.waitFor()
-    // What was begun meanwhile is there when the bridge answers, and until it is stored.
+    // Edits that were begun meanwhile are there when the bridge answers, and until they are stored.
     expect(await score.inputValue()).to.equal('0.7')
     await threshold.fill('3')
     await page.getByRole('button', { name: 'Save' }).click()

@@ -42,7 +42,7 @@ interface ThresholdsProps {
 }
 
 function Thresholds({ stored, declared, bridgeFailure }: ThresholdsProps) {
-  // What is stored may change, and be told late: edits stay.
+  // Stored values may change, and be told late: edits stay.
   const [edits, setEdits] = useState<Partial<ThresholdForm>>({})
   const form: ThresholdForm = { ...stored, ...edits }
   const set = (changes: Partial<ThresholdForm>) => setEdits(before => ({ ...before, ...changes }))
