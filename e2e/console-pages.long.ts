@@ -244,6 +244,22 @@ describe('pages of the console', function () {
     expect(at.takeProblems().every(problem => problem.includes('503'))).to.equal(true)
   })
 
+  it('health: an installation without an agent is not told to start one', async () => {
+    page = await at.open('/upload')
+    await page.route('**/health', async route => {
+      if (!route.request().url().endsWith(`${at.app.dashboard}/health`)) return route.continue()
+      const { backends, ...rest } = (await (await fetch(`${at.app.dashboard}/health`)).json()) as { readonly backends: object }
+      return route.fulfill({ json: { ...rest, backends: { ...backends, agent: 'not configured' } } })
+    })
+    await page.route('**/api/agent/**', route =>
+      route.fulfill({ status: 502, json: { error: 'the infrastructure agent cannot be reached' } }),
+    )
+    await page.getByRole('link', { name: 'Health' }).click()
+    await page.getByRole('region', { name: 'Message bus' }).getByText('None is configured: AGENT_ENDPOINT').waitFor()
+    expect(await page.getByText('Start it').count()).to.equal(0)
+    expect(at.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
+  })
+
   it('health: shows dead letters, and replays them', async () => {
     // The collector refuses such a record; what its predecessors let through can still lie on the bus.
     const letter = {

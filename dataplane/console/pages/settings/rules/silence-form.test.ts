@@ -31,7 +31,21 @@ describe('the form of a silence', () => {
   })
 
   it('holds the service that an incident leads here with, whatever its name, and no other', () => {
-    const names = ['cart', 'Order Service', 'a, b', '*', 'ca*t', '?', '  cart ', 'two\nlines', 'Überweisung', '😀,😀', 'n'.repeat(256), ',', ' ']
+    const names = [
+      'cart',
+      'Order Service',
+      'a, b',
+      '*',
+      'ca*t',
+      '?',
+      '  cart ',
+      'two\nlines',
+      'Überweisung',
+      '😀,😀',
+      'n'.repeat(256),
+      ',',
+      ' ',
+    ]
     for (const name of names) {
       const { services } = buildSilence({ ...NEW_SILENCE, services: globOf(name), reason: 'deploy' }, NOW)
       expect(services, name).to.have.length(1)
