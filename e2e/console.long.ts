@@ -273,7 +273,7 @@ describe('the console', function () {
     await page.getByRole('button', { name: 'Keyboard' }).click()
     const help = page.getByRole('dialog', { name: 'Keyboard' })
     await help.getByText('Go to Health').waitFor()
-    await help.getByRole('switch', { name: 'Letters are commands' }).click()
+    await help.getByRole('checkbox', { name: /^Letters are commands/ }).click()
     await help.getByText('Go to Health').waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
     await help.waitFor({ state: 'hidden' })

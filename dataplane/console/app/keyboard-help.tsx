@@ -1,5 +1,5 @@
 /** The help on the keys of this page; `?` opens it. */
-import { Modal, Stack, Switch } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { isLetterKey, onLetterKeysChange, setLetterKeys, usesLetterKeys } from '../components/letter-keys.ts'
 import type { Shortcut } from '../components/shortcuts.ts'
@@ -20,15 +20,16 @@ function Keys() {
   const areLettersUsed = useSyncExternalStore(onLetterKeysChange, usesLetterKeys)
   const all = shortcuts.list()
   return (
-    <Stack>
-      <Switch
-        label="Letters are commands"
-        description="Turn them off where you speak to the computer, or touch keys by accident"
-        checked={areLettersUsed}
-        onChange={event => setLetterKeys(event.currentTarget.checked)}
-      />
+    <>
+      <label className={styles.letters}>
+        <input type="checkbox" checked={areLettersUsed} onChange={event => setLetterKeys(event.currentTarget.checked)} />
+        <span>
+          Letters are commands
+          <small>Turn them off where you speak to the computer, or touch keys by accident</small>
+        </span>
+      </label>
       <Groups shortcuts={areLettersUsed ? all : all.filter(({ keys }) => !keys.split(' ').some(isLetterKey))} />
-    </Stack>
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Incident } from '../../api/ticketing.ts'
 import { parseTenant } from '../../url-state/tenant.ts'
 import { useSearch } from '../../url-state/use-search.ts'
-import { ownTenant } from './rules/logs-link.ts'
+import { ownTenant } from './rules/own-tenant.ts'
 
 export interface TenantNameProps {
   readonly incident: Pick<Incident, 'tenantId'>

@@ -18,7 +18,7 @@ import { titleOfTarget } from '../../settings/rules/platform-form.ts'
 import { globOf } from '../../settings/rules/silence-form.ts'
 import { useRetry } from '../data/use-incident-changes.ts'
 import { useDispatches, useSilences } from '../data/use-incidents.ts'
-import { ownTenant } from '../rules/logs-link.ts'
+import { ownTenant } from '../rules/own-tenant.ts'
 import { type TicketState, ticketStates } from '../rules/ticket-state.ts'
 import styles from './detail.module.css'
 
