@@ -9,6 +9,7 @@ import { useClockOffset } from '../time/use-clock-offset.ts'
 import { findStale, type Reading, type Stale, sayAge, sayMissing } from './find-stale.ts'
 import styles from './states.module.css'
 import { LogIn } from './states.tsx'
+import { TenantNotice } from './tenant-notice.tsx'
 
 const LOOK_MS = 1_000
 
@@ -73,6 +74,7 @@ export function Notices() {
   return (
     <div className={styles.notices}>
       <StaleNotice />
+      <TenantNotice />
       <MissingNotice />
       <ClockNotice />
     </div>

@@ -8,6 +8,7 @@ import { Link, useLocation, useRoute } from 'wouter'
 import type { Incident } from '../../api/ticketing.ts'
 import { leaveControl, useShortcut } from '../../components/keyboard/use-shortcut.ts'
 import { Page, Panel } from '../../components/layout/panel.tsx'
+import { atLeast } from '../../components/layout/text-size.ts'
 import { FirstLog, useAnyLogs } from '../../components/states/first-log.tsx'
 import { useIsStale } from '../../components/states/stale.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states/states.tsx'
@@ -33,7 +34,7 @@ import {
   writeFilters,
 } from './rules/incident-filters.ts'
 
-const SPLIT = '(min-width: 1200px)'
+const SPLIT = atLeast(1_200)
 const PATH = '/incidents'
 
 export default function IncidentsPage() {

@@ -4,6 +4,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { useShortcut } from '../../components/keyboard/use-shortcut.ts'
 import { Page } from '../../components/layout/panel.tsx'
+import { atMost } from '../../components/layout/text-size.ts'
 import { useTabTitle } from '../../components/layout/use-tab-title.ts'
 import { useTimeRange } from '../../url-state/use-time-range.ts'
 import { type SetUrlState, useUrlState } from '../../url-state/use-url-state.ts'
@@ -34,7 +35,7 @@ export default function LogsPage() {
   const [range] = useTimeRange()
   const [helps, setHelps] = useState(false)
   const [filters, setFilters] = useState(false)
-  const isNarrow = useMediaQuery('(max-width: 1100px)', undefined, { getInitialValueInEffect: false }) ?? false
+  const isNarrow = useMediaQuery(atMost(1_100), undefined, { getInitialValueInEffect: false }) ?? false
 
   const search = useLogSearch(q, range)
   const { scope, fields, marks } = search
