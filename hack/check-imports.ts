@@ -65,6 +65,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/request-body.ts',
     'dataplane/json',
     'dataplane/limits/turns.ts',
+    'dataplane/otlp-intake/decompress.ts',
     'dataplane/otlp-intake/memory-budget.ts',
     'dataplane/otlp-intake/refusal.ts',
     'dataplane/upstream',

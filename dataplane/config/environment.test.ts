@@ -59,10 +59,12 @@ describe('settings from the environment', () => {
   it('some are read with those that they need', () => {
     const load = (environment: Record<string, string>) => loadSomeSettings('bridge', ['SEARCH_USERNAME', 'SEARCH_PASSWORD'], environment)
     const wrong = { SEARCH_PASSWORD: 'secret' }
-    expect(load({ SEARCH_USERNAME: 'reader', LOG_LEVEL: 'loud' })).to.deep.equal({ SEARCH_USERNAME: 'reader' })
-    expect(problemsOf(() => load(wrong)))
-      .to.have.length(1)
-      .and.to.deep.equal(problemsOf(() => loadSettings('bridge', wrong)))
+    const user = { SEARCH_USERNAME: 'reader', SEARCH_PASSWORD: 'secret' }
+    expect(load({ ...user, LOG_LEVEL: 'loud' })).to.deep.equal(user)
+    for (const alone of [wrong, { SEARCH_USERNAME: 'reader' }])
+      expect(problemsOf(() => load(alone)))
+        .to.have.length(1)
+        .and.to.deep.equal(problemsOf(() => loadSettings('bridge', alone)))
   })
 
   it('has the defaults of the specification', () => {

@@ -299,6 +299,7 @@ export const SETTINGS = {
     description: 'User name for Basic authentication at the search store',
     roles: WITH_SEARCH,
     value: TEXT,
+    needs: 'SEARCH_PASSWORD',
   },
   SEARCH_PASSWORD: {
     description: 'Password that goes with it',

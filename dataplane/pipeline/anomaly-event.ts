@@ -1,10 +1,11 @@
 /** The records of `anomaly-events`: written by the step that scores, read by those behind it. */
 import type { Anomaly } from '../domain/anomalies/anomaly.ts'
+import { isAnomaly } from '../domain/anomalies/anomaly-form.ts'
 import { splitMembers } from '../json/text-members.ts'
 import type { BusRecord } from '../ports/bus.ts'
 import { encodeTextBefore } from './byte-slab.ts'
 import { DEAD_LETTER_HEADERS } from './dead-letters/dead-letter.ts'
-import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from './flat-record-layout.ts'
+import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout, parseObject } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
 
 /** Byte offset of the flat record in an anomaly event. */
@@ -85,10 +86,7 @@ function recordStart(header: string | undefined, bytes: Buffer): number | undefi
   return fits ? start : undefined
 }
 
-const REQUIRED_TEXTS = ['id', 'log_id', 'document_id', 'timestamp', 'tenant_id', 'service', 'level', 'message'] as const
-
 function parseAnomaly(json: string): Anomaly | undefined {
-  const fields = JSON.parse(json) as Readonly<Record<string, unknown>>
-  const fits = REQUIRED_TEXTS.every(name => typeof fields[name] === 'string') && typeof fields['score'] === 'number'
-  return fits ? (fields as unknown as Anomaly) : undefined
+  const fields = parseObject(json)
+  return fields !== undefined && isAnomaly(fields) ? (fields as unknown as Anomaly) : undefined
 }

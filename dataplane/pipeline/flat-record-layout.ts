@@ -13,6 +13,7 @@ import type { MlFeatures } from '../domain/features/enrichment.ts'
 import { completeRecord } from '../domain/records/complete-record.ts'
 import type { FlattenedRecord } from '../domain/records/flat-record.ts'
 import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
+import { isFlatRecord } from '../domain/records/flat-record-form.ts'
 import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
 import type { Level } from '../domain/records/level.ts'
 import { tenantOfKey } from '../domain/tenants/tenant.ts'
@@ -242,14 +243,14 @@ export interface DecodedRecord {
 export function decodeCanonical(value: Uint8Array, layout: Layout | undefined): FlatRecord | undefined {
   if (layout === undefined) return decodeFlatRecord(value)?.canonical
   const record = parseObject(`${asBuffer(value).toString('utf8', 0, layout.canonicalEnd)}}`)
-  return isFlatRecord(record) ? record : undefined
+  return record !== undefined && isFlatRecord(record) ? (record as unknown as FlatRecord) : undefined
 }
 
 /** The whole record, of any writer; undefined when it cannot be read. */
 export function decodeFlatRecord(value: Uint8Array): DecodedRecord | undefined {
   const text = asBuffer(value).toString()
   const parsed = parseObject(text)
-  const record = isFlatRecord(parsed) ? parsed : parsed && completeRecord(parsed)
+  const record = parsed && (isFlatRecord(parsed) ? parsed : completeRecord(parsed))
   if (record === undefined) return undefined
   const canonical = Object.fromEntries(Object.entries(record).filter(([name]) => name !== 'attributes' && isCanonicalName(name)))
   return { canonical: canonical as unknown as FlatRecord, attributes: attributesOf(splitMembers(compact(text))) }
@@ -271,11 +272,4 @@ function compact(text: string): string {
 export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   const value = jsonOf(text)
   return isJsonObject(value) ? value : undefined
-}
-
-/** Fields that every reader relies on. */
-const REQUIRED_TEXTS = ['document_id', 'index_day', '@timestamp', 'log_id', 'tenant_id', 'service', 'level', 'message'] as const
-
-function isFlatRecord(record: Record<string, unknown> | FlatRecord | undefined): record is FlatRecord {
-  return record !== undefined && REQUIRED_TEXTS.every(name => typeof (record as Record<string, unknown>)[name] === 'string')
 }

@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { skipBecause } from '../testing/skip-because.ts'
+import { mountSmallDisk } from '../testing/small-disk.ts'
 import { DirectoryInUse, lockDirectory } from './directory-lock.ts'
 
 const MODULE = new URL('./directory-lock.ts', import.meta.url).href
@@ -36,6 +38,19 @@ describe('directory lock', () => {
       await exited
     }
     lockDirectory(directory).release()
+  })
+
+  it('says of a directory on a read-only file system that it cannot be written', function () {
+    const disk = mountSmallDisk('64k')
+    if (disk === undefined) skipBecause(this, 'mounting a small disk needs root')
+    try {
+      execFileSync('mount', ['-o', 'remount,ro', disk.path])
+      expect(() => lockDirectory(disk.path))
+        .to.throw(`DATA_DIR: the directory ${disk.path} cannot be written`)
+        .with.property('cause')
+    } finally {
+      disk.remove()
+    }
   })
 
   it('does not care about a holder file that was left behind', () => {

@@ -1,5 +1,5 @@
 /** Locks a directory, so that one process works in it. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeDurableDirectory } from './durable-directory.ts'
@@ -32,6 +32,7 @@ const held = new Set<DatabaseSync>()
  */
 export function lockDirectory(directory: string): DirectoryLock {
   makeDurableDirectory(directory)
+  assertWritable(directory)
   // Nothing else may open `lock`: closing any descriptor of it would drop the lock. The holder's name has a file of its own.
   const holderFile = join(directory, 'lock.holder')
   const database = new DatabaseSync(join(directory, 'lock'), { timeout: 0 })
@@ -49,6 +50,15 @@ export function lockDirectory(directory: string): DirectoryLock {
     release() {
       if (held.delete(database)) database.close()
     },
+  }
+}
+
+/** SQLite says of a file system that is read-only, and of a directory of another user, that its file cannot be opened. */
+function assertWritable(directory: string): void {
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw new Error(`DATA_DIR: the directory ${directory} cannot be written`, { cause: error })
   }
 }
 

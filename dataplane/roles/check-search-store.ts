@@ -1,6 +1,7 @@
 import { unsupportedProduct } from '../adapters/search/supported-product.ts'
 import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
+import { searchRemedy } from './search-remedy.ts'
 
 /**
  * Rejects when the server at `SEARCH_ENDPOINT` can never do: another product, too old, or one that refuses the user. A store that does not answer
@@ -10,10 +11,12 @@ export async function checkSearchStore(store: Pick<SearchStore, 'product'>, endp
   try {
     await requireSupportedStore(store)
   } catch (error) {
-    const told = { searchEndpoint: endpoint, error: (error as Error).message }
+    const { message } = error as Error
+    const remedy = remedyOf(error, endpoint)
+    const told = { searchEndpoint: endpoint, error: remedy === undefined ? message : `${message}; ${remedy}` }
     if (error instanceof SearchStoreUnavailable) log.warn(told, 'search store does not answer yet')
     else if (error instanceof SearchStoreRefusal && error.status === 403) log.warn(told, 'search store does not tell its version')
-    else throw new Error(`SEARCH_ENDPOINT ${endpoint}: ${told.error}${hintOf(error)}`, { cause: error })
+    else throw new Error(`SEARCH_ENDPOINT ${endpoint}: ${told.error}`, { cause: error })
   }
 }
 
@@ -24,6 +27,7 @@ export async function requireSupportedStore(store: Pick<SearchStore, 'product'>)
   if (problem !== undefined) throw new Error(`found ${problem}`)
 }
 
-function hintOf(error: unknown): string {
-  return error instanceof SearchStoreRefusal && error.status === 401 ? '; SEARCH_USERNAME and SEARCH_PASSWORD must name a user of it' : ''
+function remedyOf(error: unknown, endpoint: string): string | undefined {
+  if (error instanceof SearchStoreRefusal && error.status === 401) return 'SEARCH_USERNAME and SEARCH_PASSWORD must name a user of it'
+  return error instanceof SearchStoreUnavailable ? searchRemedy(error.message, endpoint) : undefined
 }

@@ -6,14 +6,16 @@ import { isDiskFull } from './full-disk.ts'
 /** Less than a batch of documents takes. */
 const PROBE_BYTES = 1024 * 1024
 
-/** Whether the disk, and the share of its user, take another batch. Found out by writing, since the free bytes of a disk say nothing of shares. */
-export async function hasDiskRoom(dir: string): Promise<boolean> {
+/** As OpenSearch has it for the indices of a node whose disk is nearly full. */
+const FULL = 'disk is full, index has read-only-allow-delete block'
+
+/** Why the disk, or the share of its user, does not take another batch. Found out by writing, since the free bytes of a disk say nothing of shares. */
+export async function diskProblem(dir: string): Promise<string | undefined> {
   try {
     await writeNameless(join(dir, `room-${randomUUID()}.probe`))
-    return true
+    return undefined
   } catch (error) {
-    if (isDiskFull(error)) return false
-    throw error
+    return isDiskFull(error) ? FULL : (error as Error).message
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -207,5 +207,17 @@ describe('a search store', () => {
     } finally {
       await store.stop()
     }
+  })
+})
+
+describe('a search store whose file cannot be opened', () => {
+  it('does not start, and names it', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'unopened-store-'))
+    mkdirSync(join(dir, 'store.db'))
+    const refusal = await startTestStore({ dir }).catch((error: Error) => error)
+    expect(refusal)
+      .to.be.an('error')
+      .with.property('message', `cannot open ${join(dir, 'store.db')}: unable to open database file`)
+    rmSync(dir, { recursive: true })
   })
 })

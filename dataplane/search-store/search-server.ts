@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { closerWhenIdle } from '../http/close-when-idle.ts'
 import { type HttpServer, listen } from '../http/server.ts'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, monotonicMs } from '../ports/clock.ts'
 import { makeDurableDirectory } from '../process/durable-directory.ts'
 import { backUpStore } from './back-up-store.ts'
 import type { QueryRunner } from './calls/query-call.ts'
@@ -24,7 +24,7 @@ import { createCommitQueue } from './storage/document-table/commit-queue.ts'
 import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
 import { createByteCache } from './storage/log-engine/sealed/byte-cache.ts'
 import type { PinnedFile } from './storage/pinned-file.ts'
-import { createWriteHealth } from './write-health.ts'
+import { createWriteHealth, type WriteHealth } from './write-health.ts'
 
 /** The store's log: a static message and its fields. */
 export interface SearchServerLog {
@@ -111,7 +111,7 @@ interface RunningServer extends Pick<SearchServer, 'attach' | 'backUp'> {
 async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   makeDurableDirectory(config.dir)
   const database = openDocumentDatabase(join(config.dir, 'store.db'))
-  const writes = createWriteHealth(config.log)
+  const writes = createWriteHealth(config.log, () => monotonicMs(config.clock))
   const storages = createStorageOpener(config.dir, {
     database,
     queue: createCommitQueue(database, writes),
@@ -135,7 +135,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
     const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
     const leases = new Leases({ dir: join(dir, 'leases'), clock })
     queries = (config.createQueryRunner ?? createUsualRunner)({ catalog, leases, clock, log, dir, cacheBytes })
-    const server = await startRest(config, { catalog, leases, queries }, clusterUuid(database))
+    const server = await startRest(config, { catalog, leases, queries, writes }, clusterUuid(database))
     const address = { host: server.host, port: server.port }
     const bulkPorts = createBulkPorts(catalog, error => config.log.error({ error }, 'bulk of another thread failed'))
     const maintained = maintain(config, { catalog, leases, reserve }, maintenance.signal)
@@ -166,7 +166,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
 
 function startRest(
   config: SearchServerConfig,
-  { catalog, leases, queries }: { readonly catalog: Catalog; readonly leases: Leases; readonly queries: QueryRunner },
+  { catalog, leases, queries, writes }: { catalog: Catalog; leases: Leases; queries: QueryRunner; writes: WriteHealth },
   uuid: string,
 ): Promise<HttpServer> {
   const maxBulkBytes = config.maxBulkBytes ?? DEFAULT_MAX_BULK_BYTES
@@ -181,6 +181,7 @@ function startRest(
       queries,
       leases,
       dir: config.dir,
+      writes,
     },
     maxBulkBytes,
     maxHeldBytes: HELD_BULKS * maxBulkBytes,

@@ -2,6 +2,8 @@
 import { createDamageLog } from './storage/damaged-segment.ts'
 
 export interface WriteHealth {
+  /** Why writes failed within the last minute; undefined where writing works, or nobody has tried since. */
+  readonly problem: string | undefined
   /** `what` was to be written: an index, or small indices together. */
   failed(what: string, reason: string): void
   wrote(what: string): void
@@ -14,6 +16,7 @@ export interface WriteHealth {
 }
 
 export const NO_WRITE_HEALTH: WriteHealth = {
+  problem: undefined,
   failed: () => undefined,
   wrote: () => undefined,
   damaged: () => undefined,
@@ -26,16 +29,23 @@ interface Log {
   error(fields: object, message: string): void
 }
 
+/** A write that failed may never be tried again: it counts for so long. */
+const FORGOTTEN_MS = 60_000
+
 /** Logs when writing begins to fail, and why, and when it works again; not every write, and not every index, which are many on one full disk. */
-export function createWriteHealth(log: Log): WriteHealth {
-  let failing: { readonly what: string; readonly reason: string } | undefined
+export function createWriteHealth(log: Log, monotonicMs: () => number): WriteHealth {
+  let failing: { readonly what: string; readonly reason: string; readonly lastMs: number } | undefined
+  const isRecent = ({ lastMs }: { readonly lastMs: number }) => monotonicMs() - lastMs < FORGOTTEN_MS
   return {
+    get problem() {
+      return failing !== undefined && isRecent(failing) ? failing.reason : undefined
+    },
     failed(what, reason) {
       if (failing === undefined) log.error({ index: what, reason }, 'the search store cannot write; it tries again with each write')
-      failing ??= { what, reason }
+      failing = { what: failing?.what ?? what, reason, lastMs: monotonicMs() }
     },
     wrote(what) {
-      if (failing?.what !== what) return
+      if (failing === undefined || (failing.what !== what && isRecent(failing))) return
       failing = undefined
       log.info({ index: what }, 'the search store can write again')
     },

@@ -7,7 +7,7 @@ import type { IndexKind } from './index-expression.ts'
 export type SearchOperation = '_search' | '_count'
 
 /** The body is written anew, so that a member given twice is one for the check and for the store. Throws `HttpError` 400 or 403. */
-export function scopeBody(operation: SearchOperation, sent: Buffer, { kind, tenant }: { kind: IndexKind; tenant: string }): Buffer {
+export function scopeBody(operation: SearchOperation, sent: Uint8Array, { kind, tenant }: { kind: IndexKind; tenant: string }): Buffer {
   const body = parseBody(sent)
   if (operation === '_count') checkCountBody(body)
   else checkSearchBody(body)
@@ -19,7 +19,7 @@ export function scopeBody(operation: SearchOperation, sent: Buffer, { kind, tena
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-function parseBody(sent: Buffer): Readonly<Record<string, unknown>> {
+function parseBody(sent: Uint8Array): Readonly<Record<string, unknown>> {
   if (sent.length === 0) return {}
   if (isDeeperThan(sent, MAX_SEARCH_BODY_DEPTH)) throw new HttpError(400, 'body: nested too deeply')
   let body: unknown

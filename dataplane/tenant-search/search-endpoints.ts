@@ -3,7 +3,8 @@ import { ALL_LOGS, LOGS_PREFIX } from '../contract/indices.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type BodyErrors, readBody } from '../http/request-body.ts'
 import { createTurns, type Turns } from '../limits/turns.ts'
-import { MemoryBudget } from '../otlp-intake/memory-budget.ts'
+import { decompress, parseEncoding } from '../otlp-intake/decompress.ts'
+import { MemoryBudget, type MemoryLease } from '../otlp-intake/memory-budget.ts'
 import { Refusal } from '../otlp-intake/refusal.ts'
 import { answerJson, methodNotAllowed, type TenantExchange } from '../upstream/exchange.ts'
 import { formatPath } from '../upstream/request-path.ts'
@@ -23,10 +24,10 @@ const LISTS_AT_ONCE = 8
 const MAX_LISTS = 256
 const MAX_LISTS_OF_TENANT = 64
 
-const ERRORS: BodyErrors = {
+const ERRORS = {
   tooLarge: maxBytes => new HttpError(400, `body: expected at most ${maxBytes} bytes`),
   cutShort: cause => new HttpError(400, 'body: expected all of it, seen the end of the connection', {}, { cause }),
-}
+} as const satisfies BodyErrors
 
 /** Parameters that change how an answer looks, or what a missing index means. A query in a parameter would go around the filter. */
 const PARAMETERS: Readonly<Record<SearchOperation | 'other', ReadonlySet<string>>> = {
@@ -114,22 +115,32 @@ async function query(
   const { request, owner } = exchange
   const { kind, names } = parseIndexExpression(expression, owner.tenant)
   const search = checkedParameters(exchange, operation)
-  const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') throw new HttpError(415, 'content-encoding: expected none')
   const lease = memory.lease(owner.tenant)
   try {
-    const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS, shared: lease })
-    const body = scopeBody(operation, sent, { kind, tenant: owner.tenant })
+    const body = scopeBody(operation, await readQuery(request, lease), { kind, tenant: owner.tenant })
     await store.forward(exchange, {
       ...{ method: 'POST', path: formatPath([names.join(','), operation], search), body, isRepeatable: true },
-      headers: { 'content-type': 'application/json', authorization: undefined },
+      headers: { 'content-type': 'application/json', 'content-encoding': undefined, authorization: undefined },
     })
   } catch (error) {
-    if (error instanceof Refusal) throw new HttpError(429, error.message, { 'retry-after': '1' }, { cause: error })
-    throw error
+    throw error instanceof Refusal ? asHttpError(error) : error
   } finally {
     lease.release()
   }
+}
+
+/** The body of a search, unpacked. Throws `HttpError` and `Refusal`. */
+async function readQuery(request: TenantExchange['request'], lease: MemoryLease): Promise<Uint8Array> {
+  const encoding = parseEncoding(request.headers['content-encoding'])
+  const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS, shared: lease })
+  return sent.length === 0 ? sent : decompress(sent, encoding, MAX_QUERY_BYTES, lease)
+}
+
+function asHttpError(refusal: Refusal): HttpError {
+  if (refusal.reason === 'tooLarge') return ERRORS.tooLarge(MAX_QUERY_BYTES)
+  const { httpStatus, retryAfterSeconds } = refusal.kind
+  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return new HttpError(httpStatus, refusal.message, headers, { cause: refusal })
 }
 
 interface IndexRow {

@@ -60,7 +60,26 @@ describe('a flat record of another writer', () => {
       expect(completeRecord({ ...SPECIFIED, '@timestamp': text }), text).to.include({ time_unix_nano: nano, index_day: day })
   })
 
+  it('with null for what it has not is one without', () => {
+    const nulls = { trace_id: null, span_id: null, host: null, batch_id: null, ml_error_rate_1h: null, enriched: null, user_id: null }
+    const { trace_id: _trace, span_id: _span, ...without } = SPECIFIED
+    expect(completeRecord({ ...SPECIFIED, ...nulls })).to.deep.equal(completeRecord(without))
+  })
+
+  it('is not believed what it cannot be', () => {
+    const wrong = { document_id: 'x'.repeat(600), index_day: '../x', time_unix_nano: 5, nanos: 'a', pattern_id: {}, pattern: [] }
+    const { document_id, ...rest } = completeRecord(SPECIFIED)!
+    expect(completeRecord({ ...SPECIFIED, ...wrong })).to.include({ ...rest })
+    expect(completeRecord({ ...SPECIFIED, ...wrong })!.document_id).to.have.length(document_id.length)
+  })
+
   for (const [title, more] of [
+    ['a trace that is no text', { trace_id: { a: 1 } }],
+    ['a host that is no text', { host: 5 }],
+    ['a feature that is no number', { ml_error_rate_1h: 'high' }],
+    ['a feature that is none', { ml_p99_latency_1h: Number.POSITIVE_INFINITY }],
+    ['`enriched` that is no boolean', { enriched: 'yes' }],
+    ['a year of five digits', { '@timestamp': '+010000-01-01T00:00:00Z' }],
     ['a time that is none', { '@timestamp': 'yesterday' }],
     ['a time in another form', { '@timestamp': 'Nov 21 2026' }],
     ['a time before 1970', { '@timestamp': '1969-12-31T23:59:59Z' }],

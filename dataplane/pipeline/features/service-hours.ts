@@ -3,6 +3,7 @@ import { ALL_ANOMALIES, anomaliesIndex, LOGS_PREFIX } from '../../contract/indic
 import { HOUR_MS } from '../../domain/features/feature-hour.ts'
 import { LATENCY_FIELDS, LATENCY_PERCENTS, type LatencyGroup, type ServiceHour } from '../../domain/features/service-features.ts'
 import { formatDay } from '../../domain/records/timestamp.ts'
+import { isTenantId } from '../../domain/tenants/tenant.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import type { FeatureKey } from '../../ports/online-store.ts'
 import { type SearchResult, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
@@ -46,7 +47,9 @@ export async function* readServiceHours(deps: HourDeps, request: HourRequest): A
   await store.refresh(logs.index)
   await store.refresh(anomalies.index)
   const tenants = new Set(
-    [...(await countBy(store, logs, 'tenant_id')), ...(await countBy(store, anomalies, 'tenant_id'))].map(({ key }) => key),
+    [...(await countBy(store, logs, 'tenant_id')), ...(await countBy(store, anomalies, 'tenant_id'))]
+      .map(({ key }) => key)
+      .filter(isTenantId),
   )
   for (const tenant of tenants) {
     deps.signal?.throwIfAborted()

@@ -85,6 +85,34 @@ describe('root cause from the search store', () => {
     )
   }).timeout(60_000)
 
+  it('goes without documents that others wrote into the daily index', async () => {
+    await store(
+      'mixed',
+      shop(() => USUAL.filter(({ service }) => service !== 'payments')),
+    )
+    const foreign = [
+      {},
+      {
+        message: ['m', 'n'],
+        service: ['a', 'b'],
+        pattern: ['p', 'q'],
+        pattern_id: ['p'],
+        trace_id: ['t'],
+        level: ['ERROR'],
+        log_id: ['l'],
+      },
+      { message: 5, service: 5, pattern: 5, pattern_id: 5, time_unix_nano: 5, log_id: 5 },
+      { service: null, message: null, pattern: null, pattern_id: null, log_id: null, time_unix_nano: null, level: null },
+    ]
+    const operations = foreign.map((fields, i) => ({
+      ...{ action: 'index' as const, index: 'service-logs-2026.01.01', id: `foreign ${i}` },
+      body: JSON.stringify({ timestamp: new Date(AT_MS + 1_000).toISOString(), tenant_id: 'mixed', ...fields }),
+    }))
+    for (const { status } of await embedded.store.bulk(operations)) expect(status).to.equal('done')
+    await embedded.store.refresh('service-logs-*')
+    expect((await ask('mixed')).rootCause.candidates[0]?.service).to.equal('payments')
+  })
+
   it('reads which replica wrote a record', async () => {
     const records = [1, 2, 3].map(timeMs => observation({ timeMs: AT_MS + timeMs }))
     const pods = [{ 'k8s.pod.name': 'orders-0', host: 'node-1' }, { host: 'node-1' }, {}]

@@ -17,6 +17,24 @@ export interface StoredRecord {
   readonly pattern?: string
 }
 
+const isText = (value: unknown) => typeof value === 'string'
+const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string'
+
+/** Whether the indexer wrote it: another writer's document in a daily index may have a list of texts, or none. */
+export function isStoredRecord(source: StoredRecord): boolean {
+  return (
+    isText(source.time_unix_nano) &&
+    Number.isFinite(Number(source.time_unix_nano)) &&
+    isText(source.service) &&
+    isText(source.log_id) &&
+    isText(source.pattern_id) &&
+    isTextOrNone(source.pattern) &&
+    isTextOrNone(source.trace_id) &&
+    isTextOrNone(source.span_id) &&
+    isTextOrNone(source.level)
+  )
+}
+
 /** Doc values by attribute key. */
 export type Fields = Readonly<Record<string, readonly unknown[]>>
 

@@ -5,7 +5,7 @@ import { CALL_SITE_KEYS } from '../../domain/root-cause/observed/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { searchLogs } from '../search-logs.ts'
-import { INSTANCE_KEYS, NODE_KEY, ObservationBuilder, type StoredRecord } from './build-observations.ts'
+import { INSTANCE_KEYS, isStoredRecord, NODE_KEY, ObservationBuilder, type StoredRecord } from './build-observations.ts'
 import { type Page, readPatterns } from './read-patterns.ts'
 import { sliceTime, type TimeSlice } from './time-slices.ts'
 
@@ -100,12 +100,13 @@ export async function readObservations(
       docvalue_fields: DOC_VALUES,
       query: { bool: { filter } },
     }
-    const { hits } = await searchLogs<StoredRecord>(store, { body, fromMs, toMs })
+    const { hits: found } = await searchLogs<StoredRecord>(store, { body, fromMs, toMs })
     const middleMs = Math.floor((fromMs + toMs) / 2)
-    if (hits.length === PAGE_RECORDS && middleMs > fromMs) {
+    if (found.length === PAGE_RECORDS && middleMs > fromMs) {
       await read(middleMs, toMs)
       return await read(fromMs, middleMs)
     }
+    const hits = found.filter(({ source }) => isStoredRecord(source))
     if (!hasPatterns && !(await learn({ filter, fromMs, toMs }, hits))) {
       areFew = false
       return await read(fromMs, toMs)

@@ -10,7 +10,7 @@ export interface Page extends TimeSlice {
 
 interface PatternBucket {
   readonly key: string
-  readonly first: { readonly hits: { readonly hits: readonly { readonly _source: { readonly pattern?: string } }[] } }
+  readonly first: { readonly hits: { readonly hits: readonly { readonly _source: { readonly pattern?: unknown } }[] } }
 }
 
 /** One pattern for each of the ids that a record of the page has. */
@@ -37,5 +37,5 @@ export async function readPatterns(
   const { patterns } = (aggregations ?? { patterns: { buckets: [] } }) as {
     readonly patterns: { readonly buckets: readonly PatternBucket[] }
   }
-  return new Map(patterns.buckets.map(({ key, first }) => [key, first.hits.hits[0]?._source.pattern ?? '']))
+  return new Map(patterns.buckets.map(({ key, first }) => [key, String(first.hits.hits[0]?._source.pattern ?? '')]))
 }

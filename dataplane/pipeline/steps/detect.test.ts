@@ -100,6 +100,45 @@ describe('scoring: records at or above the emit threshold are published to anoma
   })
 })
 
+describe('records of other writers', () => {
+  const SPECIFIED = { level: 'INFO', message: 'fine', service: 'cart', tenant_id: 'acme', trace_id: null, span_id: null }
+  const record = (n: number, more: object = {}, key = '') => {
+    const fields = { ...SPECIFIED, '@timestamp': new Date(NOW_MS + n).toISOString(), log_id: `log ${n}`, ...more }
+    return { key, value: Buffer.from(JSON.stringify(fields)), headers: {} }
+  }
+
+  it('with null for what they lack are scored', () => {
+    const outcome = createDetector(CONFIG).process(record(0, { level: 'FATAL' }))
+    expect(outcome.kind === 'emit' && outcome.value.anomaly).to.include({ service: 'cart', tenant_id: 'acme', score: 0.5 })
+  })
+
+  it('go by their own tenant and service, whatever their keys are', () => {
+    const detector = createDetector(CONFIG)
+    for (let n = 0; n < 10; n++) detector.process(record(n, {}, `key ${n % 2}`))
+    for (let n = 10; n < 20; n++) detector.process(record(n, { service: 'payment', level: 'ERROR' }))
+    const [cart, payment] = [
+      detector.process(record(21, { level: 'ERROR' })),
+      detector.process(record(22, { service: 'payment', level: 'ERROR' })),
+    ]
+    expect(cart.kind === 'emit' && cart.value.anomaly).to.include({ anomaly_score: 3 })
+    expect(payment.kind).to.equal('drop')
+  })
+
+  for (const [title, more] of [
+    ['a trace that is no text', { trace_id: 5 }],
+    ['a pattern that is no text, and a tenant that is none', { pattern: {}, pattern_id: 5, tenant_id: '../x' }],
+    ['a feature that is no number', { ml_error_rate_1h: [] }],
+    ['a time that is none', { '@timestamp': 'x' }],
+    ['a level that is no text', { level: {} }],
+  ] as const)
+    it(`with ${title} go to the dead-letter queue, also with all fields of our own`, () => {
+      const [ours] = inputs([['INFO', 'fine']])
+      const whole = { ...JSON.parse(Buffer.from(ours!.value).toString()), ...more }
+      for (const input of [record(0, more), { ...ours!, value: Buffer.from(JSON.stringify(whole)), headers: {} }])
+        expect(createDetector(CONFIG).process(input).kind).to.equal('deadLetter')
+    })
+})
+
 describe('anomaly events', () => {
   it('hold the anomaly and the flat record it was found in, to be read with or without headers', () => {
     const [input] = inputs([['ERROR', 'Read timed out: größe']])
@@ -112,6 +151,31 @@ describe('anomaly events', () => {
     expect(slow?.anomaly).to.deep.equal(anomaly)
     expect(Buffer.from(quick!.record.value).toString()).to.equal(Buffer.from(input!.value).toString())
     expect(Buffer.from(slow!.record.value).toString()).to.equal(Buffer.from(input!.value).toString())
+  })
+
+  it('with a field that is not what it has to be is none', () => {
+    const [input] = inputs([['FATAL', 'x']])
+    const outcome = createDetector(CONFIG).process(input!)
+    if (outcome.kind !== 'emit') throw new Error('not emitted')
+    const { key, value } = outcome.value.event
+    const isRead = (more: object) => {
+      const event = { ...JSON.parse(Buffer.from(value).toString()), ...more }
+      return decodeAnomalyEvent({ key, value: Buffer.from(JSON.stringify(event)), headers: {} }) !== undefined
+    }
+    expect(isRead({})).to.equal(true)
+    for (const more of [
+      ...[{ id: '' }, { id: 'x'.repeat(600) }, { document_id: 5 }, { timestamp: 'x' }, { tenant_id: '../x' }, { level: 'XX' }],
+      ...[
+        { pattern_id: null },
+        { pattern: {} },
+        { detectors: 'rule' },
+        { reasons: [5] },
+        { score: 'x' },
+        { anomaly_score: null },
+        { trace_id: {} },
+      ],
+    ])
+      expect(isRead(more), JSON.stringify(more)).to.equal(false)
   })
 
   it('what is none is none', () => {

@@ -7,6 +7,7 @@ import { type SignalFinding, SPEAKS } from '../../domain/anomalies/signals/signa
 import { RECORD_BYTES, SignalEngine } from '../../domain/anomalies/signals/signal-engine.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore.ts'
 import type { FlatRecord } from '../../domain/records/flat-record-fields.ts'
+import { busKey } from '../../domain/tenants/tenant.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
@@ -57,7 +58,10 @@ export interface Detector {
 const SKIPPED = { kind: 'drop', reason: 'DEBUG and TRACE are skipped' } as const
 const DUPLICATE = { kind: 'drop', reason: 'document id seen before' } as const
 const NORMAL = { kind: 'drop', reason: 'no anomaly' } as const
-const UNREADABLE = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
+const UNREADABLE = {
+  kind: 'deadLetter',
+  reason: 'flat record: not JSON, or a canonical field is missing or not what it has to be',
+} as const
 
 /** Rule scoring, the Z-score engine and the signals beside it over one stream of flat records (Spec: Anomaly scoring algorithm; Decisions 5). */
 export function createDetector(config: DetectorConfig): Detector {
@@ -83,7 +87,8 @@ export function createDetector(config: DetectorConfig): Detector {
       : seen.add(document_id!)
 
   /** The anomaly a record is, or why it is none. */
-  const detect = (input: DetectorInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
+  const detect = (given: DetectorInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
+    const input = isOfOther(given) ? withBusKey(given) : given
     const fields = (input instanceof FlatRow ? fieldsOfRow(input) : undefined) ?? fieldsOfInput(input)
     if (fields === undefined) return UNREADABLE
     const score = scoreRecord(fields)
@@ -118,6 +123,17 @@ export function createDetector(config: DetectorConfig): Detector {
       threshold = next.anomalyThreshold ?? threshold
     },
   }
+}
+
+/** Whether another writer than this pipeline may have made the record. */
+function isOfOther(input: DetectorInput): boolean {
+  return !(input instanceof FlatRow) && input.headers[LAYOUT_HEADER] === undefined
+}
+
+/** Windows and signals go by the key, in which other writers may have anything. */
+function withBusKey(input: DetectorInput): DetectorInput {
+  const record = decodeCanonical(input.value, undefined)
+  return record === undefined ? input : { ...input, key: busKey(record.tenant_id, record.service) }
 }
 
 const NO_FINDINGS: readonly SignalFinding[] = []

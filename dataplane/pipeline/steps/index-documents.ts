@@ -51,7 +51,10 @@ export interface DocumentBuilder {
   fold(operation: BulkOperation, reason?: string): BulkOperation
 }
 
-const UNREADABLE_RECORD = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
+const UNREADABLE_RECORD = {
+  kind: 'deadLetter',
+  reason: 'flat record: not JSON, or a canonical field is missing or not what it has to be',
+} as const
 const UNREADABLE_EVENT = { kind: 'deadLetter', reason: 'anomaly event: not JSON, or a field or its flat record is missing' } as const
 
 interface BuiltDocument extends DocumentHome {

@@ -8,6 +8,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { type JsonObject, words } from '../json/json-reader.ts'
 import type { Leases } from '../leases/leases.ts'
 import type { MemoryLease } from '../memory-pool.ts'
+import type { WriteHealth } from '../write-health.ts'
 import type { Reply } from './answer/reply.ts'
 
 export interface Deps {
@@ -20,6 +21,7 @@ export interface Deps {
   readonly leases: Leases
   /** Directory whose disk the store fills. */
   readonly dir: string
+  readonly writes: Pick<WriteHealth, 'problem'>
 }
 
 export interface Call {

@@ -30,6 +30,8 @@ export type WriteOp =
       readonly partial: Uint8Array
       /** JSON of the document to insert when there is none. Without it a missing document is `document_missing_exception`. */
       readonly upsert?: Uint8Array
+      /** A document that stays as it is gets a new version nevertheless. Default: it does not. */
+      readonly isWrittenUnchanged?: boolean
     } & WriteCondition &
       ToldTime)
   | ({ readonly action: 'delete'; readonly id: string } & WriteCondition)

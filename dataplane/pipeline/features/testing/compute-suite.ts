@@ -164,6 +164,12 @@ export function describeFeatureCompute(name: string, open: () => Promise<{ store
       expect(stored('pushed')).to.equal(undefined)
     })
 
+    it('of tenants alone: what another writer gives as one is none', async () => {
+      for (const tenant of ['BAD/../x', '*', 'a,b', '<now>', A]) await logs(1, () => ({}), { tenant })
+      expect(await compute()).to.include({ written: 1 })
+      expect(stored()).to.not.equal(undefined)
+    })
+
     it('with many services', async () => {
       await logs(500, i => ({ service: `s${i % 250}`, duration_ms: i % 250 }))
       expect((await compute()).written).to.equal(250)

@@ -1,5 +1,6 @@
 /** Rounds in which aliases of logs are made: asks the store which are there, and puts those that are wanted. */
 import { ALL_LOGS, tenantLogsAlias } from '../../../contract/indices.ts'
+import { isTenantId } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal } from '../../../ports/search-store.ts'
@@ -81,7 +82,8 @@ export function createAliasRounds({ store, clock, log, signal, aliases, onMissin
       const { aggregations } = await store.search({ index, body: { size: 0, track_total_hits: false, aggs } })
       const { buckets } = (aggregations?.['tenants'] ?? { buckets: [] }) as { readonly buckets: readonly { readonly key: string }[] }
       const state = aliases.of(index)
-      for (const { key } of buckets) if (state.there?.has(key) !== true) aliases.want(state, key)
+      // Another writer's document may name anything, and the store would refuse the aliases of all with the one of that.
+      for (const { key } of buckets) if (isTenantId(key) && state.there?.has(key) !== true) aliases.want(state, key)
     }
     if (aliases.waiting > 0) onMissing()
   }

@@ -146,4 +146,11 @@ describe('a filtered alias service-logs-{tenant} per tenant', () => {
     await settle()
     expect(requests).to.deep.equal([['lost']])
   })
+
+  it('is made for none that another writer names, whatever that is: the store would refuse all with it', async () => {
+    for (const tenant of ['shop', '*', '../x', 'BAD', '']) await store.put(DAY, `of ${tenant}`, { tenant_id: tenant })
+    aliases.start()
+    await settle()
+    expect(requests).to.deep.equal([['shop']])
+  })
 })

@@ -2,7 +2,7 @@
 import { unsupported } from '../../api-error.ts'
 import type { CatalogIndex } from '../../catalog/catalog.ts'
 import { nestSettings } from '../../catalog/settings.ts'
-import { hasDiskRoom } from '../../disk-room.ts'
+import { diskProblem } from '../../disk-room.ts'
 import { Turns } from '../../turns.ts'
 import { isTooLong, tooLong } from '../answer/listing.ts'
 import { ok, type Reply } from '../answer/reply.ts'
@@ -43,8 +43,8 @@ const metadataOf = (index: CatalogIndex) => ({
   in_sync_allocations: { 0: [index.uuid] },
 })
 
-/** As OpenSearch has it for the indices of a node whose disk is nearly full. */
-const FULL_DISK_BLOCK = { description: 'disk is full, index has read-only-allow-delete block', retryable: true, levels: ['write'] }
+/** The block that OpenSearch sets where a disk is full; here also where it cannot be written for another reason. */
+const diskBlock = (description: string) => ({ 12: { description, retryable: true, levels: ['write'] } })
 
 async function showState(call: Call): Promise<Reply> {
   const { deps, path } = call
@@ -74,8 +74,9 @@ async function showState(call: Call): Promise<Reply> {
     indices: await members(metadataOf),
   })
   const blocks = async () => {
-    if (indices.length === 0 || (await hasDiskRoom(deps.dir))) return {}
-    return { indices: await members(() => ({ 12: FULL_DISK_BLOCK })) }
+    if (indices.length === 0) return {}
+    const problem = (await diskProblem(deps.dir)) ?? deps.writes.problem
+    return problem === undefined ? {} : { indices: await members(() => diskBlock(problem)) }
   }
   const node = { name: deps.nodeName, ephemeral_id: NODE_ID, transport_address: `${NODE_ADDRESS}:9300`, attributes: {} }
   return ok({

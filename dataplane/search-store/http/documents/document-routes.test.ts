@@ -136,6 +136,22 @@ for (const index of ['books', 'service-anomalies-acme'])
       expect(body._shards).to.deep.equal({ total: 0, successful: 0, failed: 0 })
     })
 
+    it('an update that changes nothing is written with `detect_noop: false`, alone and in a bulk', async () => {
+      await store.request('PUT', `/${index}/_doc/same`, { title: 'One', tags: { a: 1 } })
+      const update = { doc: { title: 'One' }, detect_noop: false }
+      const { body } = await store.request('POST', `/${index}/_update/same`, update)
+      expect(body).to.include({ result: 'updated', _version: 2 })
+      const line = JSON.stringify({ update: { _index: index, _id: 'same' } })
+      const bulk = await store.request('POST', '/_bulk', `${line}\n${JSON.stringify(update)}\n`)
+      expect(bulk.body.items[0].update).to.include({ result: 'updated', _version: 3, status: 200 })
+      expect((await store.request('POST', `/${index}/_update/same`, { ...update, detect_noop: true })).body).to.include({ result: 'noop' })
+      expect((await store.request('GET', `/${index}/_doc/same`)).body).to.deep.include({
+        _version: 3,
+        _source: { title: 'One', tags: { a: 1 } },
+      })
+      expect((await store.request('POST', `/${index}/_update/same`, { ...update, detect_noop: 'no' })).status).to.equal(400)
+    })
+
     it('keeps 1.0 a fraction, in a new document and in an update', async () => {
       await store.request('PUT', `/${index}/_doc/fractions`, '{"written_ratio":1.0}')
       await store.request('POST', `/${index}/_update/fractions`, '{"doc":{"updated_ratio":2.0}}')

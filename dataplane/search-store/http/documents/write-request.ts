@@ -48,7 +48,7 @@ export function parseUpdate(
   start: number,
   end: number,
   isTrusted = false,
-): { partial: Uint8Array; upsert?: Uint8Array } {
+): { partial: Uint8Array; upsert?: Uint8Array; isWrittenUnchanged?: boolean } {
   const open = skipSpace(bytes, start, end)
   if (open === end) throw validationError('script or doc is missing')
   const close = roughEnd(bytes, open, end)
@@ -66,13 +66,19 @@ export function parseUpdate(
   }
   if (!isTrusted) refuseDuplicates(bytes.subarray(start, end), read)
   const textOf = (name: string): string => Buffer.from(read(name) ?? []).toString('utf8')
-  if (members.has('detect_noop') && textOf('detect_noop') !== 'true')
-    throw unsupported('[UpdateRequest] member [detect_noop] other than true')
+  const detectNoop = DETECT_NOOP.get(textOf('detect_noop'))
+  if (detectNoop === undefined) throw new ApiError(400, 'x_content_parse_exception', '[UpdateRequest] failed to parse field [detect_noop]')
   const partial = read('doc')
   if (partial === undefined) throw validationError('script or doc is missing')
   const upsert = textOf('doc_as_upsert') === 'true' ? partial : read('upsert')
-  return upsert === undefined ? { partial } : { partial, upsert }
+  return { partial, ...(upsert !== undefined && { upsert }), ...(!detectNoop && { isWrittenUnchanged: true }) }
 }
+
+/** By the text of the member, which is empty where it is not given. */
+const DETECT_NOOP: ReadonlyMap<string, boolean> = new Map([
+  ...['', 'true', '"true"'].map(text => [text, true] as const),
+  ...['false', '"false"'].map(text => [text, false] as const),
+])
 
 function refuseDuplicates(body: Uint8Array, read: (name: string) => Uint8Array | undefined): void {
   const name = duplicateNameOf(body)

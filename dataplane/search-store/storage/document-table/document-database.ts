@@ -138,14 +138,15 @@ export function openDocumentDatabase(path: string): DocumentDatabase {
 }
 
 function openExclusively(path: string): DatabaseSync {
-  const database = new DatabaseSync(path)
+  let database: DatabaseSync | undefined
   try {
+    database = new DatabaseSync(path)
     database.exec(PRAGMAS)
     // A first write takes the lock.
     database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`)
     return database
   } catch (cause) {
-    database.close()
+    database?.close()
     if (typeof cause === 'object' && cause !== null && 'errcode' in cause && cause.errcode === SQLITE_BUSY)
       throw new Error(`${path} is in use by another process`, { cause })
     throw new Error(`cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

@@ -94,7 +94,7 @@ function stageUpdate(op: Extract<WriteOp, { action: 'update' }>, entry: Entry | 
   checkDocumentSize(op.partial)
   const stored = parseObject(entry.source)
   const merged = mergeDocument(stored, parseObject(op.partial))
-  if (merged === stored) return { result: 'noop', seqNo: entry.seqNo, version: entry.version }
+  if (merged === stored && op.isWrittenUnchanged !== true) return { result: 'noop', seqNo: entry.seqNo, version: entry.version }
   return stagePut(op.id, Buffer.from(JSON.stringify(merged)), entry, context)
 }
 

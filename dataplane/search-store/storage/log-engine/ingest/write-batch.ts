@@ -210,7 +210,7 @@ export class WriteBatch {
 
   #update(
     key: IdKey,
-    { id, partial, upsert }: Extract<WriteOp, { readonly action: 'update' }>,
+    { id, partial, upsert, isWrittenUnchanged = false }: Extract<WriteOp, { readonly action: 'update' }>,
     current: CurrentDocument | undefined,
     timeMs: number,
   ): WriteOutcome | Promise<WriteOutcome> {
@@ -221,7 +221,7 @@ export class WriteBatch {
     try {
       const stored = current.source()
       const merged = merge(stored, partial)
-      if (merged === stored) return { result: 'noop', seqNo: current.seqNo, version: current.version }
+      if (merged === stored && !isWrittenUnchanged) return { result: 'noop', seqNo: current.seqNo, version: current.version }
       return this.#write(key, merged, current, current.idTellsTime && isOfSameTime(stored, merged))
     } catch (error) {
       return refused(error)
