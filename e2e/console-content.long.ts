@@ -8,6 +8,7 @@ import type { Standalone } from './testing/standalone-process.ts'
 
 const SCRIPT = '<img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>'
 const LONG_NAME = `service-${'x'.repeat(400)}`
+const LONG_TENANT = 't'.repeat(63)
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const LONG_NUMBER = '9007199254740993'
 const WIDTHS = [400, 1_280]
@@ -70,8 +71,9 @@ async function fill(app: Standalone): Promise<void> {
   await send('silent', ['', '', '', ' ', ' ', ' '], [text('event.name', 'cart.emptied')])
   for (const tenant of ['globex', 'acme'])
     await send('billing', ['connection refused', 'read timed out', `OutOfMemory at ${tenant}`], [], tenant)
+  await send('api', ['connection refused', 'read timed out', 'OutOfMemory'], [], LONG_TENANT)
   await send('checkout-payments', ['connection refused', 'read timed out', 'OutOfMemory'])
-  await untilIncidents(app, ['checkout-payments', SCRIPT, LONG_NAME, tricky, 'billing'])
+  await untilIncidents(app, ['checkout-payments', SCRIPT, LONG_NAME, tricky, 'billing', 'api'])
 }
 
 describe('content of logs in the console', function () {
@@ -86,6 +88,32 @@ describe('content of logs in the console', function () {
       .filter({ has: page.getByTitle(LONG_NAME) })
       .getByTitle('Of tenant acme')
     expect(await tenant.evaluate(element => element.scrollWidth - element.clientWidth)).to.equal(0)
+  })
+
+  it('names a service of a short name whole beside the longest name of a tenant', async () => {
+    const page = await at.open('/incidents')
+    const row = page.getByRole('listitem').filter({ has: page.getByTitle(`Of tenant ${LONG_TENANT}`) })
+    expect(await row.getByTitle('api', { exact: true }).evaluate(element => element.scrollWidth - element.clientWidth)).to.equal(0)
+  })
+
+  it('names the tenants of incidents on the overview, too', async () => {
+    const page = await at.open('/')
+    const rows = page.getByRole('region', { name: 'Open incidents' }).getByRole('listitem')
+    await rows.first().waitFor()
+    const incidents = (await (await fetch(`${at.app.ticketing}/api/incidents`)).json()) as { id: string; tenantId: string }[]
+    const tenants = await Promise.all(
+      (await rows.all()).map(async row => {
+        const href = await row.getByRole('link').first().getAttribute('href')
+        const tenant = incidents.find(({ id }) => href?.endsWith(id))?.tenantId
+        const named = await row.getByTitle(/^Of tenant /).allTextContents()
+        expect(named, href ?? '').to.deep.equal(tenant === 'default' ? [] : [tenant])
+        return tenant
+      }),
+    )
+    expect(tenants).to.include('acme')
+    await page.goto(`${at.app.dashboard}/?tenant=acme`)
+    await rows.first().waitFor()
+    expect(await rows.getByTitle(/^Of tenant /).count()).to.equal(0)
   })
 
   it('is text on every page, which is no wider than a window, of a phone or of a computer', async () => {

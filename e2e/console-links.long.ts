@@ -66,6 +66,24 @@ describe('links of the console', function () {
     at.takeProblems()
   })
 
+  it('a tenant that cannot be is said to be none, since all are shown', async () => {
+    const page = await at.open('/incidents?tenant=ACME&status=all')
+    const notice = page.getByText('All tenants are shown: the address names one that cannot be.')
+    await notice.waitFor()
+    await page.getByRole('article', { name: 'Incident of shop' }).waitFor()
+    await page.getByRole('link', { name: 'Look at acme' }).click()
+    await page.waitForURL(url => url.search === '?tenant=acme&status=all')
+    await page.getByRole('button', { name: 'acme', exact: true }).waitFor()
+    expect(await notice.count()).to.equal(0)
+  })
+
+  it('settings say whose they are', async () => {
+    const page = await at.open('/settings/silences')
+    await page.getByText('Of tenant default.').waitFor()
+    await page.goto(`${at.app.dashboard}/settings/silences?tenant=acme`)
+    await page.getByText('Of tenant acme.').waitFor()
+  })
+
   it('an incident of hundreds of services has its cause in sight, and all of them on a click', async () => {
     const page = await at.open('/incidents/storm')
     const incident = page.getByRole('article', { name: 'Incident of hub' })

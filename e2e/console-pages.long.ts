@@ -227,6 +227,39 @@ describe('pages of the console', function () {
     await page.getByRole('region', { name: 'Bridge' }).getByText('lifecycle').waitFor()
   })
 
+  it('health: a bridge that answers that it does not work says what is wrong with it', async () => {
+    const health = { status: 'error', threads: { etl: 'running', indexer: 'restarting' }, bus: 'disconnected', search: 'connected' }
+    page = await at.open('/upload')
+    await page.route('**/api/bridge/health', route => route.fulfill({ status: 503, json: health }))
+    await page.getByRole('link', { name: 'Health' }).click()
+    const bridge = page.getByRole('region', { name: 'Bridge' })
+    await bridge.getByText('restarting', { exact: true }).waitFor()
+    await bridge.getByText('disconnected', { exact: true }).waitFor()
+    await page.getByText("The bridge's thread indexer is restarting.").waitFor()
+    await page.getByText('The bridge is disconnected from the message bus.').waitFor()
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    const ingestion = page.getByRole('region', { name: 'Ingestion' })
+    await ingestion.getByText('1 of 2 running').waitFor()
+    await ingestion.getByText('disconnected', { exact: true }).waitFor()
+    expect(at.takeProblems().every(problem => problem.includes('503'))).to.equal(true)
+  })
+
+  it('health: an installation without an agent is not told to start one', async () => {
+    page = await at.open('/upload')
+    await page.route('**/health', async route => {
+      if (!route.request().url().endsWith(`${at.app.dashboard}/health`)) return route.continue()
+      const { backends, ...rest } = (await (await fetch(`${at.app.dashboard}/health`)).json()) as { readonly backends: object }
+      return route.fulfill({ json: { ...rest, backends: { ...backends, agent: 'not configured' } } })
+    })
+    await page.route('**/api/agent/**', route =>
+      route.fulfill({ status: 502, json: { error: 'the infrastructure agent cannot be reached' } }),
+    )
+    await page.getByRole('link', { name: 'Health' }).click()
+    await page.getByRole('region', { name: 'Message bus' }).getByText('None is configured: AGENT_ENDPOINT').waitFor()
+    expect(await page.getByText('Start it').count()).to.equal(0)
+    expect(at.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
+  })
+
   it('health: shows dead letters, and replays them', async () => {
     // The collector refuses such a record; what its predecessors let through can still lie on the bus.
     const letter = {
@@ -333,9 +366,23 @@ describe('pages of the console', function () {
     await page.getByRole('link', { name: 'Thresholds' }).click()
     const alert = page.getByRole('alert').filter({ hasText: 'The bridge cannot be reached.' })
     await alert.waitFor()
+    const score = page.getByRole('textbox', { name: 'Minimum score' })
+    await score.fill('0.7')
     await page.unrouteAll({ behavior: 'wait' })
     await alert.getByRole('button', { name: 'Try again' }).click()
-    await page.getByLabel('Z-score threshold').waitFor()
+    const threshold = page.getByLabel('Z-score threshold')
+    await threshold.waitFor()
+    // Edits that were begun meanwhile are there when the bridge answers, and until they are stored.
+    expect(await score.inputValue()).to.equal('0.7')
+    await threshold.fill('3')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The thresholds are saved').waitFor()
+    await page.getByRole('button', { name: 'Save' }).and(page.locator(':disabled')).waitFor()
+    expect([await score.inputValue(), await threshold.inputValue()]).to.deep.equal(['0.7', '3'])
+    await score.fill('0.85')
+    await threshold.fill('2.5')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save' }).and(page.locator(':disabled')).waitFor()
     expect(at.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
   })
 

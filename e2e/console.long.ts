@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
-import { DRAWN, findAccessProblems, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { DRAWN, findAccessProblems, launchChromium, untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { untilIncidents, useConsole } from './testing/console-suite.ts'
 import { eventually } from './testing/standalone-process.ts'
@@ -50,6 +50,16 @@ const OPENING = [
   ['/settings/api-keys', 'Create a key'],
   ['/settings/api-keys', /^Revoke key in/],
 ] as const
+const ROWS = 'ul[aria-label=Incidents] > li, [role=rowgroup] > [role=row]'
+/** Texts of rows that leave their row or their column. */
+const LYING_OVER = `[...document.querySelectorAll('${ROWS}')].flatMap(row => {
+  const { top, bottom } = row.getBoundingClientRect()
+  return [...row.querySelectorAll('a, span')].filter(each => {
+    const place = each.getBoundingClientRect()
+    const isWide = getComputedStyle(each).overflowX === 'visible' && each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1
+    return place.top < top - 1 || place.bottom > bottom + 1 || isWide
+  }).map(each => each.outerHTML.slice(0, 120))
+})`
 const IS_FOCUS_WITHIN = 'document.activeElement.closest("[role=dialog], [role=menu]") !== null'
 const THEME = 'document.documentElement.dataset.mantineColorScheme'
 const DIST = resolve(import.meta.dirname, '../dist/console')
@@ -218,6 +228,21 @@ describe('the console', function () {
     }
   })
 
+  it('grows with the size of text that is set in the browser: no row lies over another, no column over its neighbour', async () => {
+    const browser = await launchChromium(['--blink-settings=defaultFontSize=24'])
+    try {
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } })
+      for (const path of ['/incidents', '/logs']) {
+        await page.goto(at.app.dashboard + path)
+        await page.locator(ROWS).last().waitFor()
+        await page.evaluate(DRAWN)
+        expect(await page.evaluate(LYING_OVER), path).to.deep.equal([])
+      }
+    } finally {
+      await browser.close()
+    }
+  })
+
   it('is walked by keyboard, and `?` says how', async () => {
     const page = await at.open('/')
     await page.keyboard.press('?')
@@ -240,6 +265,27 @@ describe('the console', function () {
     await page.keyboard.press('g')
     await page.keyboard.press('d')
     await eventually(async () => expect(await page.evaluate(THEME)).to.equal('dark'))
+  })
+
+  it('letters are commands until they are turned off, and stay so in this browser', async () => {
+    const page = await at.open('/incidents')
+    await page.getByRole('article').getByRole('button', { name: 'Acknowledge' }).waitFor()
+    await page.getByRole('button', { name: 'Keyboard' }).click()
+    const help = page.getByRole('dialog', { name: 'Keyboard' })
+    await help.getByText('Go to Health').waitFor()
+    await help.getByRole('checkbox', { name: /^Letters are commands/ }).click()
+    await help.getByText('Go to Health').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await help.waitFor({ state: 'hidden' })
+    for (const isAnew of [false, true]) {
+      if (isAnew) await page.reload()
+      await page.getByRole('article').getByRole('button', { name: 'Acknowledge' }).waitFor()
+      for (const key of ['a', '?', 'g', 'h']) await page.keyboard.press(key)
+      await page.evaluate(DRAWN)
+      expect(await page.getByRole('dialog').count()).to.equal(0)
+      expect(new URL(page.url()).pathname).to.equal('/incidents')
+      expect(await page.locator('article kbd').filter({ visible: true }).count()).to.equal(0)
+    }
   })
 
   it('keeps note and choice of a change that did not get through', async () => {
@@ -340,6 +386,17 @@ describe('the console', function () {
     await page.emulateMedia({ media: 'screen' })
     expect(await page.getByRole('article').getByText(/ ago$/).first().isVisible()).to.equal(true)
     await list.waitFor()
+  })
+
+  it('prints in the light theme, whichever is looked at', async () => {
+    const page = await at.open('/', { theme: 'dark' })
+    await untilRead(page)
+    const ground = 'getComputedStyle(document.body).backgroundColor'
+    const onScreen = await page.evaluate(ground)
+    expect(await page.evaluate(`window.dispatchEvent(new Event('beforeprint')), ${ground}`)).to.equal('rgb(244, 246, 249)')
+    await page.evaluate(`window.dispatchEvent(new Event('afterprint'))`)
+    await eventually(async () => expect(await page.evaluate(ground)).to.equal(onScreen))
+    expect(onScreen).not.to.equal('rgb(244, 246, 249)')
   })
 
   it('in colours of the system, shows what is chosen among buttons, and the bars of services', async () => {

@@ -1,12 +1,14 @@
 /** How the console is built: `npm run build`, and `npm start` where the sources are newer than what was built. */
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { stylesByTextSize } from './styles-by-text-size.ts'
 
 export default defineConfig({
   root: import.meta.dirname,
   // The dashboard puts the path of `PUBLIC_URL` in the place of the dot.
   base: './',
   plugins: [react()],
+  css: { postcss: { plugins: [stylesByTextSize] } },
   build: {
     outDir: '../../dist/console',
     emptyOutDir: true,

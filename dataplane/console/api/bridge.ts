@@ -8,8 +8,9 @@ export interface BridgeHealth {
   readonly search: string
 }
 
+/** A bridge that does not work says what is wrong with 503: probes look at the status alone. */
 export function readBridgeHealth(signal?: AbortSignal): Promise<BridgeHealth> {
-  return request('/api/bridge/health', { signal })
+  return request('/api/bridge/health', { signal, isAnswer: body => typeof body === 'object' && body !== null && 'threads' in body })
 }
 
 export interface BridgeConfig {

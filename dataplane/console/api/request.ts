@@ -15,6 +15,8 @@ export interface RequestOptions {
   readonly timeoutMs?: number
   /** In place of that of the page's URL. */
   readonly tenant?: string | undefined
+  /** Whether a body is an answer though its status is one of errors. */
+  readonly isAnswer?: (body: unknown) => boolean
 }
 
 export interface Answer<T> {
@@ -30,7 +32,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
 
 /** Rejects with `RequestProblem`; with the reason of `signal` where that was aborted. */
 export async function requestWithHeaders<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-  const { method = 'GET', body, query = {}, signal, timeoutMs = TIMEOUT_MS, tenant } = options
+  const { method = 'GET', body, query = {}, signal, timeoutMs = TIMEOUT_MS, tenant, isAnswer = () => false } = options
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(BASE_PATH + path + queryText(query), {
@@ -43,9 +45,8 @@ export async function requestWithHeaders<T>(path: string, options: RequestOption
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     })
-    const text = await response.text()
-    if (!response.ok) throw failed(path, { kind: 'status', status: response.status, error: errorOfBody(parse(text)) })
-    const parsed = parse(text)
+    const parsed = parse(await response.text())
+    if (!response.ok && !isAnswer(parsed)) throw failed(path, { kind: 'status', status: response.status, error: errorOfBody(parsed) })
     if (parsed === undefined) throw failed(path, { kind: 'unreadable' })
     return { body: parsed as T, headers: response.headers }
   } catch (cause) {

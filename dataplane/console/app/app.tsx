@@ -1,5 +1,5 @@
 /** The console: theme, data, shell, and the page of the URL. */
-import { MantineProvider } from '@mantine/core'
+import { MantineProvider, useComputedColorScheme } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense, useLayoutEffect, useMemo } from 'react'
@@ -7,6 +7,7 @@ import { Route, Router, Switch } from 'wouter'
 import { PageBoundary } from '../components/page-boundary.tsx'
 import { StaleProvider } from '../components/stale.tsx'
 import { EmptyState, Pending } from '../components/states.tsx'
+import { usePrinting } from '../components/use-printing.ts'
 import { useShowsUtc } from '../components/use-shows-utc.ts'
 import { UploadsProvider } from '../pages/upload/uploads.tsx'
 import { BASE_PATH } from '../url-state/base-path.ts'
@@ -19,10 +20,18 @@ import { cssVariables, theme } from './theme.ts'
 
 export function App() {
   const tenant = parseTenant(useSearch())
+  const isPrinting = usePrinting()
   // biome-ignore lint/correctness/useExhaustiveDependencies: what one tenant has must not show for another
   const client = useMemo(createQueryClient, [tenant])
   return (
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      // Paper is white: a dark page would be all ink.
+      {...(isPrinting && { forceColorScheme: 'light' })}
+    >
+      <EarlyScheme />
       <QueryClientProvider client={client}>
         <Notifications position="bottom-right" />
         <StaleProvider>
@@ -49,6 +58,15 @@ export function App() {
       </QueryClientProvider>
     </MantineProvider>
   )
+}
+
+/** Mantine names the scheme to the page behind the effects of its parts: charts, which read colours there, would draw with those of before. */
+function EarlyScheme(): null {
+  const scheme = useComputedColorScheme(undefined, { getInitialValueInEffect: false })
+  useLayoutEffect(() => {
+    document.documentElement.dataset['mantineColorScheme'] = scheme
+  }, [scheme])
+  return null
 }
 
 function PageContent({ route: { title, Content } }: { readonly route: PageRoute }) {

@@ -1,5 +1,7 @@
 /** The help on the keys of this page; `?` opens it. */
 import { Modal } from '@mantine/core'
+import { useSyncExternalStore } from 'react'
+import { isLetterKey, onLetterKeysChange, setLetterKeys, usesLetterKeys } from '../components/letter-keys.ts'
 import type { Shortcut } from '../components/shortcuts.ts'
 import { shortcuts } from '../components/use-shortcut.ts'
 import styles from './shell.module.css'
@@ -9,8 +11,25 @@ const EVERYWHERE = 'Everywhere'
 export function KeyboardHelp({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
   return (
     <Modal opened={opened} onClose={onClose} title="Keyboard" size="lg">
-      {opened && <Groups shortcuts={shortcuts.list()} />}
+      {opened && <Keys />}
     </Modal>
+  )
+}
+
+function Keys() {
+  const areLettersUsed = useSyncExternalStore(onLetterKeysChange, usesLetterKeys)
+  const all = shortcuts.list()
+  return (
+    <>
+      <label className={styles.letters}>
+        <input type="checkbox" checked={areLettersUsed} onChange={event => setLetterKeys(event.currentTarget.checked)} />
+        <span>
+          Letters are commands
+          <small>Turn them off where you speak to the computer, or touch keys by accident</small>
+        </span>
+      </label>
+      <Groups shortcuts={areLettersUsed ? all : all.filter(({ keys }) => !keys.split(' ').some(isLetterKey))} />
+    </>
   )
 }
 

@@ -1,8 +1,9 @@
 /** The frame around every page: navigation, theme, tenant, keyboard. */
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { IconKeyboard, IconMoon, IconSun } from '@tabler/icons-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useState, useSyncExternalStore } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
+import { onLetterKeysChange, usesLetterKeys } from '../components/letter-keys.ts'
 import { Notices } from '../components/stale.tsx'
 import { Progress } from '../components/states.tsx'
 import { useKeptFocus } from '../components/use-kept-focus.ts'
@@ -20,10 +21,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [helps, setHelps] = useState(false)
   const link = useLink()
   useShortcutListener()
+  const areLettersUsed = useSyncExternalStore(onLetterKeysChange, usesLetterKeys)
   useKeptFocus()
   useShortcut('?', 'Show the keys of this page', () => setHelps(true))
   return (
-    <div className={styles.shell}>
+    <div className={styles.shell} data-letter-keys={areLettersUsed}>
       <a className={styles.skip} href="#content">
         Skip to the content
       </a>

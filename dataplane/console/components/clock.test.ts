@@ -20,7 +20,7 @@ describe('the clock of the console', () => {
 
   it('is that of the browser, until UTC is chosen', () => {
     const range = absoluteRange(WINTER, WINTER + 60_000)!
-    const said = () => [formatTime(WINTER), formatMoment(WINTER), sayTimeRange(range, WINTER), toLocalInput(WINTER)]
+    const said = () => [formatTime(WINTER), formatMoment(WINTER, WINTER), sayTimeRange(range, WINTER), toLocalInput(WINTER)]
     expect(said()).to.deep.equal(['2026-11-23 04:00:07.123', '23 Nov 04:00:07', '23 Nov, 04:00:07 – 04:01:07', '2026-11-23T04:00:07'])
     showUtc(true)
     expect(said()).to.deep.equal(['2026-11-22 22:30:07.123', '22 Nov 22:30:07', '22 Nov, 22:30:07 – 22:31:07', '2026-11-22T22:30:07'])

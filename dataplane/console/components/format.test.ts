@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { compareCounts, formatAgo, formatBytes, formatCount, formatShare, formatShort } from './format.ts'
+import { compareCounts, formatAgo, formatBytes, formatCount, formatMoment, formatShare, formatShort } from './format.ts'
 
 describe('numbers and times of the console', () => {
   it('are short where there is little room', () => {
@@ -12,6 +12,17 @@ describe('numbers and times of the console', () => {
   it('say how a count has changed', () => {
     const cases = [[0, 0, '–', 'none'], [5, 0, 'new', 'new'], [150, 100, '+ 50 %', 'up'], [50, 100, '− 50 %', 'down'], [100, 100, '± 0 %', 'same'], [5_000, 100, '× 50', 'up']] as const // biome-ignore format: one line
     for (const [now, before, text, direction] of cases) expect(compareCounts(now, before)).to.deep.equal({ text, direction })
+  })
+
+  it('say the year of a moment that is of another one', () => {
+    const zone = process.env['TZ']
+    process.env['TZ'] = 'UTC'
+    const said = (at: string, now: string) => formatMoment(at, Date.parse(now))
+    expect(said('2026-11-22T23:51:07Z', '2026-12-01T00:00:00Z')).to.equal('22 Nov 23:51:07')
+    expect(said('2025-12-31T23:51:07Z', '2026-01-01T00:10:00Z')).to.equal('31 Dec 2025 23:51:07')
+    expect(said('soon', '2026-01-01T00:10:00Z')).to.equal('soon')
+    if (zone === undefined) delete process.env['TZ']
+    else process.env['TZ'] = zone
   })
 
   it('say how long ago', () => {

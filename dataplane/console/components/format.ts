@@ -59,10 +59,12 @@ export function formatAgo(ms: number, nowMs: number): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
-/** `22 Nov 23:51:07`, by the clock of the console, as all times here. */
-export function formatMoment(iso: string | number): string {
+/** `22 Nov 23:51:07`, by the clock of the console, as all times here; `22 Nov 2025 23:51:07` of another year than that of `nowMs`. */
+export function formatMoment(iso: string | number, nowMs = Date.now()): string {
   const date = new Date(iso)
-  return Number.isNaN(date.getTime()) ? String(iso) : `${formatDay(date)} ${formatClock(date)}`
+  if (Number.isNaN(date.getTime())) return String(iso)
+  const year = onClock(date.getTime()).getUTCFullYear()
+  return `${formatDay(date)}${year === onClock(nowMs).getUTCFullYear() ? '' : ` ${year}`} ${formatClock(date)}`
 }
 
 /** `22 Nov` */

@@ -8,6 +8,7 @@ import { useLink } from '../url-state/links.ts'
 import { findStale, type Reading, type Stale, sayAge, sayMissing } from './find-stale.ts'
 import styles from './states.module.css'
 import { LogIn } from './states.tsx'
+import { TenantNotice } from './tenant-notice.tsx'
 import { useClockOffset } from './use-clock-offset.ts'
 
 const LOOK_MS = 1_000
@@ -73,6 +74,7 @@ export function Notices() {
   return (
     <div className={styles.notices}>
       <StaleNotice />
+      <TenantNotice />
       <MissingNotice />
       <ClockNotice />
     </div>

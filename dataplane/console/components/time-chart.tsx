@@ -7,6 +7,7 @@ import 'uplot/dist/uPlot.min.css'
 import { sayOffsetWhereItChanges } from './clock.ts'
 import { formatCount, formatShort, formatTime } from './format.ts'
 import { type ChartSeries, sayChart, stack } from './stack.ts'
+import { scaled } from './text-size.ts'
 import styles from './time-chart.module.css'
 import { useShowsUtc } from './use-shows-utc.ts'
 
@@ -18,6 +19,7 @@ export interface TimeChartProps {
   readonly bucketMs: number
   /** The first is drawn on top of the others. */
   readonly series: readonly ChartSeries[]
+  /** At the usual size of text, px. */
   readonly height?: number
   /** The value at the top, at least: gives charts beside each other one scale. */
   readonly most?: number
@@ -34,7 +36,8 @@ const TIP_WIDTH = 172
 /** A shorter drag is a click. */
 const MIN_BRUSH_PX = 3
 
-export function TimeChart({ label, starts, bucketMs, series, height = 140, most = 1, onSelect }: TimeChartProps) {
+export function TimeChart({ label, starts, bucketMs, series, height: usualHeight = 140, most = 1, onSelect }: TimeChartProps) {
+  const height = scaled(usualHeight)
   const { ref, width } = useElementSize()
   const scheme = useComputedColorScheme()
   const isUtc = useShowsUtc()
@@ -82,6 +85,7 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, most 
     plot.current?.setData([starts.map(start => start / 1_000), ...stack(series, starts.length).map(line => [...line])] as uPlot.AlignedData)
   }, [starts, series, width, height, names, bucketMs, most, scheme, isUtc, isSelectable])
 
+  const tipWidth = scaled(TIP_WIDTH)
   const at = tip === undefined ? undefined : starts[tip.index]
   const offset = at === undefined ? undefined : sayOffsetWhereItChanges(at, starts[0]!, starts.at(-1)!)
   return (
@@ -97,7 +101,7 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, most 
       {tip !== undefined && at !== undefined && (
         <div
           className={styles.tip}
-          style={{ left: tip.left > width - TIP_WIDTH - 16 ? tip.left - TIP_WIDTH - 12 : tip.left + 12, width: TIP_WIDTH }}
+          style={{ left: tip.left > width - tipWidth - 16 ? tip.left - tipWidth - 12 : tip.left + 12, width: tipWidth }}
         >
           <strong>{formatTime(at).slice(0, 19)}</strong>
           {offset !== undefined && <span>{offset}</span>}
@@ -146,7 +150,7 @@ interface PlotLook {
 function plotOptions({ width, height, series, bucketMs, most, isUtc, isSelectable }: PlotLook): uPlot.Options {
   const root = getComputedStyle(document.documentElement)
   const color = (name: string) => root.getPropertyValue(name).trim()
-  const font = `11px ${color('--font-ui')}`
+  const font = `${scaled(11)}px ${color('--font-ui')}`
   const grid = { stroke: color('--chart-grid'), width: 1 }
   const bars = uPlot.paths.bars!({ size: [0.86, 64], align: 1, gap: 0 })
   return {
@@ -162,15 +166,24 @@ function plotOptions({ width, height, series, bucketMs, most, isUtc, isSelectabl
     },
     axes: [
       // The gap keeps the first label, which a date makes wide, below the 0 of the other axis.
-      { stroke: color('--text-faint'), font, size: 26, gap: 8, grid: { show: false }, ticks: { show: false }, space: 72, values: CLOCK },
       {
         stroke: color('--text-faint'),
         font,
-        size: 44,
+        size: scaled(26),
+        gap: 8,
+        grid: { show: false },
+        ticks: { show: false },
+        space: scaled(72),
+        values: CLOCK,
+      },
+      {
+        stroke: color('--text-faint'),
+        font,
+        size: scaled(44),
         gap: 6,
         grid,
         ticks: { show: false },
-        space: 26,
+        space: scaled(26),
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9],
         values: (_, ticks) => ticks.map(formatShort),
       },

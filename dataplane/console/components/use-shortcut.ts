@@ -1,5 +1,6 @@
 /** Commands of the keyboard: pages say theirs with `useShortcut`, the shell listens, `?` shows them all. */
 import { useEffect, useRef } from 'react'
+import { isLetterKey, usesLetterKeys } from './letter-keys.ts'
 import { createShortcutRegistry } from './shortcuts.ts'
 
 export const shortcuts = createShortcutRegistry()
@@ -24,7 +25,7 @@ export function useShortcut(keys: string, description: string, run: () => void, 
 export function useShortcutListener(): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || isInDialog(event.target)) return
+      if (event.defaultPrevented || isInDialog(event.target) || (isLetterKey(event.key) && !usesLetterKeys())) return
       const press = {
         key: event.key,
         modified: event.ctrlKey || event.metaKey || event.altKey,

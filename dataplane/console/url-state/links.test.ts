@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { linkTo } from './links.ts'
-import { parseTenant } from './tenant.ts'
+import { parseTenant, wrongTenant } from './tenant.ts'
 
 describe('links between pages', () => {
   it('carry time range and tenant along, and nothing else', () => {
@@ -17,5 +17,14 @@ describe('links between pages', () => {
 describe('the tenant of the URL', () => {
   it('is one that may be one', () => {
     expect(['?tenant=acme', '?tenant=Acme%20Inc', ''].map(parseTenant)).to.deep.equal(['acme', undefined, undefined])
+  })
+
+  it('is told where none can have that name', () => {
+    expect(['?tenant=acme', '?tenant=Acme%20Inc', '?tenant=', ''].map(wrongTenant)).to.deep.equal([
+      undefined,
+      'Acme Inc',
+      undefined,
+      undefined,
+    ])
   })
 })

@@ -7,6 +7,12 @@ export function parseTenant(search: string): string | undefined {
   return given !== null && isTenant(given) ? given : undefined
 }
 
+/** A choice of the URL that no tenant can be; undefined where the URL chooses none, or a tenant. */
+export function wrongTenant(search: string): string | undefined {
+  const given = new URLSearchParams(search).get(TENANT_PARAMETER)
+  return given === null || given === '' || isTenant(given) ? undefined : given
+}
+
 export function isTenant(text: string): boolean {
   return TENANT.test(text)
 }

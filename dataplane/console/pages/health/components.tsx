@@ -22,17 +22,19 @@ interface CardProps<T> {
   readonly title: string
   readonly query: UseQueryResult<T>
   readonly state: (data: T) => string
+  /** The next step where the component does not answer. */
+  readonly advice?: string | undefined
   readonly className?: string | undefined
   readonly children: (data: T) => ReactNode
 }
 
-function Card<T>({ title, query: { data, error, isError, refetch }, state, className, children }: CardProps<T>) {
+function Card<T>({ title, query: { data, error, isError, refetch }, state, advice = START_IT, className, children }: CardProps<T>) {
   return (
     <Panel title={title} flush className={className} actions={data !== undefined && <StatePill state={state(data)} />}>
       {data !== undefined ? (
         children(data)
       ) : isError ? (
-        <ErrorPanel small error={error} {...(isAway(problemOf(error).status) && { advice: START_IT })} onRetry={refetch} />
+        <ErrorPanel small error={error} {...(isAway(problemOf(error).status) && { advice })} onRetry={refetch} />
       ) : (
         <Pending />
       )}
@@ -44,9 +46,14 @@ interface Of<T> {
   readonly query: UseQueryResult<T>
 }
 
-export function Bus({ query }: Of<InfrastructureMetrics>) {
+interface OfAgent extends Of<InfrastructureMetrics> {
+  /** In place of starting the agent. */
+  readonly advice: string | undefined
+}
+
+export function Bus({ query, advice }: OfAgent) {
   return (
-    <Card title="Message bus" query={query} state={({ bus }) => bus.status}>
+    <Card title="Message bus" query={query} advice={advice} state={({ bus }) => bus.status}>
       {({ bus }) => (
         <DataTable
           label="Topics"
@@ -97,9 +104,9 @@ export function Bridge({ query }: Of<BridgeHealth>) {
   )
 }
 
-export function SearchStore({ query, indices }: Of<InfrastructureMetrics> & { readonly indices: readonly IndexRow[] | undefined }) {
+export function SearchStore({ query, advice, indices }: OfAgent & { readonly indices: readonly IndexRow[] | undefined }) {
   return (
-    <Card title="Search store" query={query} state={({ search }) => search.status}>
+    <Card title="Search store" query={query} advice={advice} state={({ search }) => search.status}>
       {({ search }) => (
         <Rows
           rows={[
@@ -141,11 +148,12 @@ export function BackEnds({ query }: Of<DashboardHealth>) {
   )
 }
 
-export function StreamJobs({ query }: Of<InfrastructureMetrics>) {
+export function StreamJobs({ query, advice }: OfAgent) {
   return (
     <Card
       title="Stream jobs"
       query={query}
+      advice={advice}
       state={({ stream: { jobs, status } }) => (jobs.length === 0 && status === 'healthy' ? NONE : status)}
     >
       {({ stream }) =>
@@ -169,11 +177,12 @@ export function StreamJobs({ query }: Of<InfrastructureMetrics>) {
   )
 }
 
-export function Secrets({ query }: Of<InfrastructureMetrics>) {
+export function Secrets({ query, advice }: OfAgent) {
   return (
     <Card
       title="External secrets"
       query={query}
+      advice={advice}
       state={({ secrets: { externalSecrets, status } }) => (externalSecrets.length === 0 && status === 'healthy' ? NONE : status)}
     >
       {({ secrets: { externalSecrets } }) =>

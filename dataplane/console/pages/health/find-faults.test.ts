@@ -41,6 +41,28 @@ describe('the verdict on health', () => {
     ])
   })
 
+  it('names what the bridge cannot reach, also where no agent tells of it', () => {
+    const bridge = { status: 'error', threads: { etl: 'running' }, bus: 'disconnected', search: 'disconnected' } as const
+    const faults = findFaults({ backends: undefined, infrastructure: undefined, bridge })
+    expect(faults.map(({ tone, text }) => `${tone} ${text}`)).to.deep.equal([
+      'bad The bridge is disconnected from the message bus.',
+      'bad The bridge is disconnected from the search store.',
+    ])
+  })
+
+  it('names parts that the agent cannot ask about, though no member of them fails', () => {
+    const infrastructure: InfrastructureMetrics = {
+      ...HEALTHY,
+      stream: { status: 'degraded', jobs: [] },
+      secrets: { status: 'down', externalSecrets: [] },
+    }
+    const faults = findFaults({ backends: undefined, infrastructure, bridge: undefined })
+    expect(faults.map(({ tone, text }) => `${tone} ${text}`)).to.deep.equal([
+      'warn The stream jobs are degraded.',
+      'warn The external secrets are down.',
+    ])
+  })
+
   it('says why, where the agent does', () => {
     const infrastructure: InfrastructureMetrics = {
       ...HEALTHY,

@@ -10,6 +10,7 @@ import { FirstLog, useAnyLogs } from '../../components/first-log.tsx'
 import { Page, Panel } from '../../components/panel.tsx'
 import { useIsStale } from '../../components/stale.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
+import { atLeast } from '../../components/text-size.ts'
 import { leaveControl, useShortcut } from '../../components/use-shortcut.ts'
 import { useLink } from '../../url-state/links.ts'
 import { useSearch } from '../../url-state/use-search.ts'
@@ -33,7 +34,7 @@ import {
   writeFilters,
 } from './rules/incident-filters.ts'
 
-const SPLIT = '(min-width: 1200px)'
+const SPLIT = atLeast(1_200)
 const PATH = '/incidents'
 
 export default function IncidentsPage() {

@@ -3,6 +3,7 @@ import { Drawer } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { Page } from '../../components/panel.tsx'
+import { atMost } from '../../components/text-size.ts'
 import { useShortcut } from '../../components/use-shortcut.ts'
 import { useTabTitle } from '../../components/use-tab-title.ts'
 import { useTimeRange } from '../../url-state/use-time-range.ts'
@@ -34,7 +35,7 @@ export default function LogsPage() {
   const [range] = useTimeRange()
   const [helps, setHelps] = useState(false)
   const [filters, setFilters] = useState(false)
-  const isNarrow = useMediaQuery('(max-width: 1100px)', undefined, { getInitialValueInEffect: false }) ?? false
+  const isNarrow = useMediaQuery(atMost(1_100), undefined, { getInitialValueInEffect: false }) ?? false
 
   const search = useLogSearch(q, range)
   const { scope, fields, marks } = search

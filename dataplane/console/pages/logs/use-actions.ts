@@ -1,5 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useMemo } from 'react'
+import { atMost } from '../../components/text-size.ts'
 import type { UrlValues } from '../../url-state/fields.ts'
 import type { SetUrlState } from '../../url-state/use-url-state.ts'
 import type { LogsActions } from './filters.ts'
@@ -16,7 +17,7 @@ interface ActionsDeps {
 
 /** The ways out of a value or a record, for all parts of the page. */
 export function useActions({ q, columns, setState, open: { open, close } }: ActionsDeps): LogsActions {
-  const isPhone = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
+  const isPhone = useMediaQuery(atMost(700), undefined, { getInitialValueInEffect: false }) ?? false
   return useMemo(() => {
     // A way out of the record leads to its result, also where the record covers the page.
     const leadTo = (next: Partial<UrlValues<typeof LOGS_STATE>>) => {

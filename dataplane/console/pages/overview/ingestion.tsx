@@ -58,16 +58,31 @@ function BusFacts({ bus }: Pick<InfrastructureMetrics, 'bus'>) {
   )
 }
 
+const CONNECTED = 'connected'
+
+/** Its connections where they lack: with all threads running, nothing else would tell. */
 function BridgeFact({ bridge }: { readonly bridge: BridgeHealth }) {
   const threads = Object.values(bridge.threads)
   const running = threads.filter(state => state === 'running').length
   const isStale = useIsStale()
   return (
-    <Fact title="Bridge threads">
-      <Pill tone={running < threads.length ? 'bad' : isStale ? 'neutral' : 'good'}>
-        {running} of {threads.length} {isStale ? 'ran' : 'running'}
-      </Pill>
-    </Fact>
+    <>
+      <Fact title="Bridge threads">
+        <Pill tone={running < threads.length ? 'bad' : isStale ? 'neutral' : 'good'}>
+          {running} of {threads.length} {isStale ? 'ran' : 'running'}
+        </Pill>
+      </Fact>
+      {bridge.bus !== CONNECTED && (
+        <Fact title="Bridge to the bus">
+          <StatePill state={bridge.bus} />
+        </Fact>
+      )}
+      {bridge.search !== CONNECTED && (
+        <Fact title="Bridge to the search store">
+          <StatePill state={bridge.search} />
+        </Fact>
+      )}
+    </>
   )
 }
 

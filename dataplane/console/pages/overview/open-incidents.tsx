@@ -11,6 +11,7 @@ import { RelativeTime } from '../../components/relative-time.tsx'
 import { useIsStale } from '../../components/stale.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
+import { TenantName } from '../incidents/tenant-name.tsx'
 import styles from './overview.module.css'
 import type { OpenIncidentsRead } from './read-open-incidents.ts'
 
@@ -38,7 +39,7 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
         </EmptyState>
       ) : (
         <ul className={styles.rows}>
-          {worst.map(({ id, title, severity, service, lastSeen, rootCause }) => (
+          {worst.map(({ id, tenantId, title, severity, service, lastSeen, rootCause }) => (
             <li key={id}>
               <Link href={link(`/incidents/${encodeURIComponent(id)}`)} dir="auto">
                 <Holes text={title} />
@@ -46,6 +47,7 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
               <div className={styles.meta}>
                 <SeverityBadge severity={severity} />
                 <ServiceName name={service} />
+                <TenantName incident={{ tenantId }} />
                 <RelativeTime time={lastSeen} what="Last anomaly" />
                 <OtherCause service={service} candidate={rootCause?.candidates[0]} />
               </div>

@@ -1,10 +1,13 @@
 /** Settings: a section for each path below `/settings`. */
 import { Suspense, useEffect, useRef } from 'react'
 import { Link, Redirect, useParams } from 'wouter'
+import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import { PageBoundary } from '../../components/page-boundary.tsx'
 import { Page } from '../../components/panel.tsx'
 import { Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
+import { parseTenant } from '../../url-state/tenant.ts'
+import { useSearch } from '../../url-state/use-search.ts'
 import { SETTINGS_SECTIONS } from './sections.ts'
 import styles from './settings.module.css'
 
@@ -20,7 +23,7 @@ export default function SettingsPage() {
   if (section === undefined) return <Redirect to={link(`/settings/${SETTINGS_SECTIONS[0]!.path}`)} replace />
   const { Section } = section
   return (
-    <Page title="Settings">
+    <Page title="Settings" description={<WhoseSettings />}>
       <div className={styles.layout}>
         <nav ref={nav} className={styles.nav} aria-label="Sections of the settings">
           {SETTINGS_SECTIONS.map(each => (
@@ -39,4 +42,10 @@ export default function SettingsPage() {
       </div>
     </Page>
   )
+}
+
+/** Where all tenants are looked at, settings are those of one all the same. */
+function WhoseSettings() {
+  const looksAt = parseTenant(useSearch())
+  return looksAt === undefined ? `Of tenant ${DEFAULT_TENANT}. Other tenants have their own.` : `Of tenant ${looksAt}.`
 }

@@ -15,9 +15,10 @@ import { visibleText } from '../../../components/visible-text.ts'
 import { useLink } from '../../../url-state/links.ts'
 import { TENANT_PARAMETER } from '../../../url-state/tenant.ts'
 import { titleOfTarget } from '../../settings/rules/platform-form.ts'
+import { globOf } from '../../settings/rules/silence-form.ts'
 import { useRetry } from '../data/use-incident-changes.ts'
 import { useDispatches, useSilences } from '../data/use-incidents.ts'
-import { ownTenant } from '../rules/logs-link.ts'
+import { ownTenant } from '../rules/own-tenant.ts'
 import { type TicketState, ticketStates } from '../rules/ticket-state.ts'
 import styles from './detail.module.css'
 
@@ -155,7 +156,7 @@ function SilenceNote({ incident }: { readonly incident: Incident }) {
       <p className={styles.foot}>
         <Link
           href={link('/settings/silences', {
-            services: incident.service,
+            services: globOf(incident.service),
             reason: shortened(incident.title, MAX_REASON),
             ...settingsOf(incident),
           })}

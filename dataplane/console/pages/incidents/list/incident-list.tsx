@@ -9,11 +9,10 @@ import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../componen
 import { formatCount, formatShort } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
+import { scaled } from '../../../components/text-size.ts'
 import { usePrinting } from '../../../components/use-printing.ts'
 import { visibleText } from '../../../components/visible-text.ts'
-import { parseTenant } from '../../../url-state/tenant.ts'
-import { useSearch } from '../../../url-state/use-search.ts'
-import { ownTenant } from '../rules/logs-link.ts'
+import { TenantName } from '../tenant-name.tsx'
 import styles from './list.module.css'
 
 /** Room for a title of two lines. */
@@ -45,7 +44,7 @@ export function IncidentList({ scrollsWithPage, ...props }: IncidentListProps & 
 
 const rowOptions = (incidents: readonly Incident[]) => ({
   count: incidents.length,
-  estimateSize: () => ROW_PX,
+  estimateSize: () => scaled(ROW_PX),
   overscan: OVERSCAN,
   getItemKey: (index: number) => incidents[index]!.id,
 })
@@ -67,7 +66,7 @@ function ListInPage(props: IncidentListProps) {
   useLayoutEffect(() => setScrollMargin(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)))
   const virtualizer = useWindowVirtualizer({
     ...rowOptions(props.incidents),
-    ...{ scrollMargin: scrollMargin ?? 0, scrollPaddingStart: BAR_PX, scrollPaddingEnd: BAR_PX },
+    ...{ scrollMargin: scrollMargin ?? 0, scrollPaddingStart: scaled(BAR_PX), scrollPaddingEnd: scaled(BAR_PX) },
   })
   return <div ref={list}>{scrollMargin !== undefined && <Rows {...props} virtualizer={virtualizer} />}</div>
 }
@@ -84,7 +83,9 @@ function Rows({ virtualizer, incidents, currentId, hasMore, total, isLoadingMore
     if (current >= 0) virtualizer.scrollToIndex(current, { align: 'auto' })
   }, [currentId])
   const isPrinting = usePrinting()
-  const items = isPrinting ? incidents.map(({ id: key }, index) => ({ key, index, start: 0, size: ROW_PX })) : virtualizer.getVirtualItems()
+  const items = isPrinting
+    ? incidents.map(({ id: key }, index) => ({ key, index, start: 0, size: scaled(ROW_PX) }))
+    : virtualizer.getVirtualItems()
   return (
     <>
       <ul className={styles.rows} style={{ height: virtualizer.getTotalSize() }} aria-label="Incidents">
@@ -139,8 +140,6 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose, onOpenByKe
     furtherServices = 0,
   } = incident
   const failed = Object.values(incident.dispatches ?? {}).filter(dispatch => dispatch.status === 'failed').length
-  const looksAt = parseTenant(useSearch())
-  const tenant = looksAt === undefined ? ownTenant(incident) : undefined
   const others = affectedServices.filter(other => other !== service).length + furtherServices
   return (
     <>
@@ -176,11 +175,7 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose, onOpenByKe
             {recurring === true && <Pill tone="neutral">recurring</Pill>}
             <ServiceName name={service} />
             {others > 0 && <span className={styles.minor}>+{others}</span>}
-            {tenant !== undefined && (
-              <span className={`${styles.minor} ${styles.tenant}`} title={`Of tenant ${tenant}`}>
-                {tenant}
-              </span>
-            )}
+            <TenantName incident={incident} className={`${styles.minor} ${styles.tenant}`} />
           </div>
           <span className={`${styles.minor} numeric`} title={`${anomalyCount} anomalies`}>
             {formatShort(anomalyCount)} ×

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 /** `nearMs`: a moment of the incident. */
 export function inBrowserClock(text: string, nearMs: number): string {
   return text.replaceAll(TIMES, (whole: string, hours?: string, minutes?: string, seconds?: string) => {
-    if (hours === undefined) return formatMoment(whole)
+    if (hours === undefined) return formatMoment(whole, nearMs)
     const ofDayMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds ?? 0)) * 1_000
     const clock = formatTime(nearestMs(ofDayMs, nearMs)).slice(11, 19)
     return seconds === undefined ? clock.slice(0, 5) : clock

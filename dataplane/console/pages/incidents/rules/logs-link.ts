@@ -1,8 +1,8 @@
 /** Which logs show what an incident says: a query and a time range for the Logs page. */
-import { DEFAULT_TENANT } from '../../../../contract/tenant-id.ts'
 import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
 import type { Reason, ReasonKind } from '../../../../domain/root-cause/root-cause.ts'
 import { formatTerm } from '../../logs/search/spelling.ts'
+import { ownTenant } from './own-tenant.ts'
 
 export interface LogsQuery {
   /** Free text and `field:value`, as in the search box. */
@@ -71,11 +71,6 @@ export function logsOfTrace(traceId: string, span: Span): LogsQuery {
 /** The query of a console that looks at this tenant, or at all of them: services of others may have the same name. */
 export function queryFor({ query, tenant }: LogsQuery, looksAt: string | undefined): string {
   return looksAt === undefined && tenant !== undefined ? joined(query, formatTerm('tenant_id', tenant)) : query
-}
-
-/** The tenant by which an incident differs from others; undefined for that of installations with one alone. */
-export function ownTenant({ tenantId }: Partial<Pick<Incident, 'tenantId'>>): string | undefined {
-  return tenantId === DEFAULT_TENANT ? undefined : tenantId
 }
 
 function around(span: Span, beforeMs: number): Pick<LogsQuery, 'from' | 'to' | 'tenant'> {

@@ -19,6 +19,7 @@ import {
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount } from '../../../components/format.ts'
+import { atMost, rem, scaled } from '../../../components/text-size.ts'
 import { usePrinting } from '../../../components/use-printing.ts'
 import { leaveControl, useShortcut } from '../../../components/use-shortcut.ts'
 import edge from '../level-edge.module.css'
@@ -59,20 +60,20 @@ const MAX_PRINTED = 1_000
 const MAX_ROW_TEXT = 1_000
 const COLUMN_WIDTHS: ReadonlyMap<string, string> = new Map(
   Object.entries<string>({
-    service: 'minmax(88px, 140px)',
-    trace_id: '250px',
-    log_id: '270px',
-    span_id: '140px',
+    service: `minmax(${rem(88)}, ${rem(140)})`,
+    trace_id: rem(250),
+    log_id: rem(270),
+    span_id: rem(140),
   }),
 )
 
 export function RecordTable(props: RecordTableProps) {
   const { label, records, columns, marks, wrap, withDay, onEnd, footer, total = records.length, fresh = 0, onScroll } = props
-  const isNarrow = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
+  const isNarrow = useMediaQuery(atMost(700), undefined, { getInitialValueInEffect: false }) ?? false
   const own = useRef<HTMLDivElement>(null)
   const scroller = props.scroller ?? own
   const id = useId()
-  const rowHeight = isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT
+  const rowHeight = scaled(isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT)
   const virtualizer = useVirtualizer({
     count: records.length,
     getScrollElement: () => scroller.current,
@@ -154,8 +155,8 @@ export function RecordTable(props: RecordTableProps) {
 }
 
 function gridTemplate(columns: readonly string[], withDay: boolean): string {
-  const own = columns.map(column => COLUMN_WIDTHS.get(column) ?? 'minmax(72px, 160px)')
-  return `${withDay ? 148 : 98}px 50px ${own.join(' ')} minmax(160px, 1fr)`
+  const own = columns.map(column => COLUMN_WIDTHS.get(column) ?? `minmax(${rem(72)}, ${rem(160)})`)
+  return `${rem(withDay ? 148 : 98)} ${rem(50)} ${own.join(' ')} minmax(${rem(160)}, 1fr)`
 }
 
 /** Where one is in the table, and how one gets on: by the keys, or with the mouse. `showRow` brings a row in sight. */

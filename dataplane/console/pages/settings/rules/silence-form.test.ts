@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { matchesService } from '../../../../domain/tickets/service-glob.ts'
 import { toLocalInput } from '../../../url-state/time-range.ts'
-import { buildSilence, inOrder, NEW_SILENCE, silenceProblems, stateOf } from './silence-form.ts'
+import { buildSilence, globOf, inOrder, NEW_SILENCE, silenceProblems, stateOf } from './silence-form.ts'
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z')
 const at = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString()
@@ -24,8 +25,45 @@ describe('the form of a silence', () => {
     )
   })
 
+  it('parts names by commas alone, as it says: names of services have spaces', () => {
+    const form = { ...NEW_SILENCE, services: 'Order Service, cart', reason: 'deploy' }
+    expect(buildSilence(form, NOW).services).to.deep.equal(['Order Service', 'cart'])
+  })
+
+  it('holds the service that an incident leads here with, whatever its name, and no other', () => {
+    const names = [
+      'cart',
+      'Order Service',
+      'a, b',
+      '*',
+      'ca*t',
+      '?',
+      '  cart ',
+      'two\nlines',
+      'Überweisung',
+      '😀,😀',
+      'n'.repeat(256),
+      ',',
+      ' ',
+    ]
+    for (const name of names) {
+      const { services } = buildSilence({ ...NEW_SILENCE, services: globOf(name), reason: 'deploy' }, NOW)
+      expect(services, name).to.have.length(1)
+      expect(matchesService(services, name), name).to.equal(true)
+      expect(matchesService(services, `${name}x`), name).to.equal(false)
+    }
+  })
+
+  it('holds a service of a name that is too long by the beginning of the name', () => {
+    for (const name of ['n'.repeat(257), '😀'.repeat(200)]) {
+      const form = { ...NEW_SILENCE, services: globOf(name), reason: 'deploy' }
+      expect(silenceProblems(form, NOW), name).to.deep.equal({})
+      expect(matchesService(buildSilence(form, NOW).services, name), name).to.equal(true)
+    }
+  })
+
   it('begins now, and holds all severities unless some are chosen', () => {
-    const form = { ...NEW_SILENCE, services: 'pay-*, cart pay-*', reason: ' deploy ', length: '4h' }
+    const form = { ...NEW_SILENCE, services: 'pay-*, cart,, pay-* ', reason: ' deploy ', length: '4h' }
     const expected = { services: ['pay-*', 'cart'], from: at(0), to: at(4), reason: 'deploy' }
     expect(buildSilence(form, NOW)).to.deep.equal(expected)
     expect(buildSilence({ ...form, severities: ['low'] }, NOW)).to.deep.equal({ ...expected, severities: ['low'] })

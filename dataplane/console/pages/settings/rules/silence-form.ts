@@ -4,7 +4,7 @@ import type { Silence } from '../../../../domain/tickets/silence.ts'
 import { momentOf } from '../../../components/clock.ts'
 
 export interface SilenceForm {
-  /** Globs with commas or spaces between. */
+  /** Globs with commas between. */
   readonly services: string
   /** None: all. */
   readonly severities: readonly Severity[]
@@ -34,7 +34,14 @@ const MAX_GLOB_LENGTH = 256
 const MAX_REASON_LENGTH = 500
 
 function globsOf({ services }: Pick<SilenceForm, 'services'>): readonly string[] {
-  return [...new Set(services.split(/[\s,]+/).filter(glob => glob !== ''))]
+  const globs = services.split(',').map(glob => glob.trim())
+  return [...new Set(globs.filter(glob => glob !== ''))]
+}
+
+/** The glob of one service for the form: `?` stands for each character that would part names, stand for others, or be lost on the way. */
+export function globOf(service: string): string {
+  const glob = service.replaceAll(/[,*]|[^\S ]|^ +| +$/g, lost => '?'.repeat(lost.length))
+  return glob.length <= MAX_GLOB_LENGTH ? glob : `${glob.slice(0, MAX_GLOB_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}*`
 }
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { DEFAULT_ANOMALY_CONFIG } from '../../../../domain/incidents/anomaly-config.ts'
-import { openThresholds, thresholdChanges, thresholdProblems } from './threshold-form.ts'
+import { openThresholds, thresholdChanges, thresholdEdits, thresholdProblems } from './threshold-form.ts'
 
 const stored = openThresholds(DEFAULT_ANOMALY_CONFIG, { anomalyThreshold: 2.5, windowSize: 50 })
 
@@ -17,6 +17,12 @@ describe('the form of thresholds', () => {
       anomaly: { recurring: 'quiet' },
       bridge: undefined,
     })
+  })
+
+  it('keeps what was edited since it was sent', () => {
+    const sent = { ...stored, minimumScore: 0.7 }
+    expect(thresholdEdits(sent, sent)).to.deep.equal({})
+    expect(thresholdEdits({ ...sent, windowSize: 100 }, sent)).to.deep.equal({ windowSize: 100 })
   })
 
   it('names the field that is out of its bounds', () => {

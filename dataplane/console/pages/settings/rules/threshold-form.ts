@@ -45,11 +45,20 @@ export function thresholdProblems({
   }
 }
 
+const ANOMALY_KEYS = ['minimumScore', 'lookbackWindow', 'recurring'] as const
+const BRIDGE_KEYS = ['anomalyThreshold', 'windowSize'] as const
+
 /** Changes for the ticketing agent and for the bridge; undefined where nothing changed. */
 export function thresholdChanges(form: ThresholdForm, stored: ThresholdForm) {
-  const changed = <K extends keyof ThresholdForm>(...keys: readonly K[]) => {
-    const entries = keys.flatMap(key => (form[key] === stored[key] || form[key] === undefined ? [] : [[key, form[key]]]))
-    return entries.length === 0 ? undefined : (Object.fromEntries(entries) as Partial<Pick<ThresholdForm, K>>)
-  }
-  return { anomaly: changed('minimumScore', 'lookbackWindow', 'recurring'), bridge: changed('anomalyThreshold', 'windowSize') }
+  return { anomaly: changed(form, stored, ANOMALY_KEYS), bridge: changed(form, stored, BRIDGE_KEYS) }
+}
+
+/** Fields of a form that differ from those of before. */
+export function thresholdEdits(form: ThresholdForm, before: ThresholdForm): Partial<ThresholdForm> {
+  return changed(form, before, [...ANOMALY_KEYS, ...BRIDGE_KEYS]) ?? {}
+}
+
+function changed<K extends keyof ThresholdForm>(form: ThresholdForm, before: ThresholdForm, keys: readonly K[]) {
+  const entries = keys.flatMap(key => (form[key] === before[key] || form[key] === undefined ? [] : [[key, form[key]]]))
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as Partial<Pick<ThresholdForm, K>>)
 }

@@ -12,7 +12,7 @@ import { formatCount } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { DeclaredNote } from '../declared-note.tsx'
-import { openThresholds, type ThresholdForm, thresholdChanges, thresholdProblems } from '../rules/threshold-form.ts'
+import { openThresholds, type ThresholdForm, thresholdChanges, thresholdEdits, thresholdProblems } from '../rules/threshold-form.ts'
 import { type Caught, compareCaught, countCaught, type PastAnomaly } from '../rules/would-have-caught.ts'
 import styles from '../section.module.css'
 import { showFailure } from '../use-config.ts'
@@ -31,7 +31,7 @@ function ThresholdsOf({ config }: { readonly config: TicketingConfig }) {
   if (isPending) return <Pending what="Reading the thresholds" />
   const stored = openThresholds(config.anomaly, bridge)
   const failure = bridge === undefined ? <ErrorPanel error={error} onRetry={refetch} small /> : undefined
-  return <Thresholds key={JSON.stringify(stored)} stored={stored} declared={config.declared?.anomaly ?? {}} bridgeFailure={failure} />
+  return <Thresholds stored={stored} declared={config.declared?.anomaly ?? {}} bridgeFailure={failure} />
 }
 
 interface ThresholdsProps {
@@ -42,8 +42,10 @@ interface ThresholdsProps {
 }
 
 function Thresholds({ stored, declared, bridgeFailure }: ThresholdsProps) {
-  const [form, setForm] = useState(stored)
-  const set = (changes: Partial<ThresholdForm>) => setForm(before => ({ ...before, ...changes }))
+  // Stored values may change, and be told late: edits stay.
+  const [edits, setEdits] = useState<Partial<ThresholdForm>>({})
+  const form: ThresholdForm = { ...stored, ...edits }
+  const set = (changes: Partial<ThresholdForm>) => setEdits(before => ({ ...before, ...changes }))
   const problems = thresholdProblems(form)
   const changes = thresholdChanges(form, stored)
   const isChanged = changes.anomaly !== undefined || changes.bridge !== undefined
@@ -57,7 +59,8 @@ function Thresholds({ stored, declared, bridgeFailure }: ThresholdsProps) {
           className={styles.form}
           onSubmit={event => {
             event.preventDefault()
-            if (Object.keys(problems).length === 0) save.mutate()
+            if (Object.keys(problems).length > 0) return
+            save.mutate(undefined, { onSuccess: () => setEdits(now => thresholdEdits({ ...form, ...now }, form)) })
           }}
         >
           <MinimumScore
@@ -103,7 +106,7 @@ function Thresholds({ stored, declared, bridgeFailure }: ThresholdsProps) {
             <Button type="submit" loading={save.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>
               Save
             </Button>
-            <Button variant="subtle" disabled={!isChanged} onClick={() => setForm(stored)}>
+            <Button variant="subtle" disabled={!isChanged} onClick={() => setEdits({})}>
               Undo
             </Button>
           </div>
