@@ -1,4 +1,5 @@
 /** Finds problems of several settings together, and of the files that they name: two clash, one lacks another, a file holds something else. */
+import { statSync } from 'node:fs'
 import type { Setting } from '../contract/setting.ts'
 import { CHECK_PEM, checkKeyPair } from './pem.ts'
 import { quotedStart } from './quoted-start.ts'
@@ -10,7 +11,11 @@ type Named = readonly [name: string, setting: Setting]
 export function findCrossProblems(table: readonly Named[], values: Readonly<Record<string, unknown>>): readonly string[] {
   const given = table.filter(([name]) => (values[name] ?? null) !== null)
   const texts = new Map<string, string>()
-  const problems = given.flatMap(entry => [...missingCompanion(entry, values), ...wrongFile(entry, values, texts)])
+  const problems = given.flatMap(entry => [
+    ...missingCompanion(entry, values),
+    ...wrongFile(entry, values, texts),
+    ...wrongDirectory(entry, values),
+  ])
   return [...problems, ...strangePairs(given, texts), ...clashes(given, values)]
 }
 
@@ -32,6 +37,18 @@ function wrongFile([name, { pem }]: Named, values: Readonly<Record<string, unkno
     return error instanceof UnusableFile
       ? problem(error.expected, error.seen)
       : problem(`a file with a ${pem} in PEM`, (error as Error).message)
+  }
+}
+
+/** One that is not there, or may not be looked at, is for its reader to judge. */
+function wrongDirectory([name, { directory }]: Named, values: Readonly<Record<string, unknown>>): readonly string[] {
+  if (directory === undefined) return []
+  const path = String(values[name])
+  const problem = (seen: string) => [`${name}: expected a directory, seen ${quotedStart(path)} (${seen})`]
+  try {
+    return statSync(path).isDirectory() ? [] : problem('a file')
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? problem('a path through a file') : []
   }
 }
 

@@ -177,6 +177,19 @@ describe('settings from the environment', () => {
     ])
   })
 
+  it('refuses a file where a directory is expected, and takes one that is not there', () => {
+    const path = join(directory, 'no-directory')
+    writeFileSync(path, '{}')
+    for (const role of ['ticketing', 'bridge', 'standalone'] as const) {
+      for (const file of [path, join(path, 'deeper')])
+        expect(problemsOf(() => loadSettings(role, { TICKETING_CONFIG_DIR: file }))).to.deep.equal([
+          `TICKETING_CONFIG_DIR: expected a directory, seen ${JSON.stringify(file)} (${file === path ? 'a file' : 'a path through a file'})`,
+        ])
+      for (const there of [directory, join(directory, 'nowhere')])
+        expect(problemsOf(() => loadSettings(role, { TICKETING_CONFIG_DIR: there }))).to.deep.equal([])
+    }
+  })
+
   it('lists what settings lack of each other beside values that are wrong by themselves', () => {
     const environment = {
       LOG_LEVEL: 'loud',

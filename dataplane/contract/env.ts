@@ -396,6 +396,7 @@ export const SETTINGS = {
     roles: ['standalone', 'bridge', 'ticketing'],
     value: TEXT,
     default: DECLARED_TICKETING_DIR,
+    directory: true,
   },
   ENCRYPTION_KEY: {
     description:

@@ -26,6 +26,8 @@ export interface Setting<T = unknown> {
   readonly secret?: true
   /** The value is the path of a PEM file, which must hold this at start. */
   readonly pem?: 'certificate' | 'key'
+  /** The value is the path of a directory: nothing else may stand there at start. */
+  readonly directory?: true
   /** The setting has no effect without this other one. */
   readonly needs?: string
   /** No two settings of one group may have the same value (0 as a port aside). */

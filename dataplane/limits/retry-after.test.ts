@@ -17,7 +17,14 @@ describe('Retry-After', () => {
     { header: '-5', expected: undefined },
     { header: 'Thu, 01 Jan 2026 12:01:30 GMT', expected: 90_000 },
     { header: 'Thu, 01 Jan 2026 11:00:00 GMT', expected: 0 },
+    { header: 'Thursday, 01-Jan-26 12:01:30 GMT', expected: 90_000 },
+    { header: 'Thu Jan  1 12:01:30 2026', expected: 90_000 },
+    { header: '2026-01-01T12:01:30Z', expected: 90_000 },
+    { header: '2026-01-01T13:01:30+01:00', expected: 90_000 },
+    { header: '2026-01-01T12:01:30', expected: 90_000 },
     { header: '99999999999', expected: 86_400_000 },
+    { header: '30, 60', expected: 30_000 },
+    ...['-5000', '+3600', '3600;', '"3600"', 'in 2099', '1e3', '3600 seconds'].map(header => ({ header, expected: undefined })),
   ]
   for (const { header, expected } of cases) it(`${header}: ${expected}`, () => expect(retryAfterMs(header, NOW)).to.equal(expected))
 })

@@ -23,6 +23,8 @@ export interface TicketRequest {
   readonly mayBeThere: boolean
   /** ms since an attempt ended without any answer. Absent when each attempt was answered: an answer such as 503 seldom leaves anything behind. */
   readonly unansweredForMs?: number
+  /** ms since it was first looked for, where it was and nothing was seen (`unseen`). */
+  readonly lookedForMs?: number
   /**
    * To be awaited before the first call that changes anything on the platform, where there is one: an attempt that is cut short before has left nothing
    * behind. False: the attempt must not change anything.

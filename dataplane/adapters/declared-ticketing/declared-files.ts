@@ -62,7 +62,7 @@ async function readText(root: string, name: string): Promise<string | undefined>
     return await readFile(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (code === 'ENOENT') return undefined
     throw error instanceof FileProblem ? error : new FileProblem(`${name}: expected a readable file, seen ${code}`, { cause: error })
   }
 }

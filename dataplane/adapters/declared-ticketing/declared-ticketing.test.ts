@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -91,6 +91,15 @@ describe('Declared ticketing configuration', () => {
     mount.write({ unrelated: '' })
     await passUntil('it is seen', () => source.current() === undefined)
     expect(source.problems()).to.deep.equal([])
+  })
+
+  it('a directory that becomes a file keeps what was declared', async () => {
+    await source.start()
+    mount.remove()
+    writeFileSync(mount.directory, '')
+    await passUntil('the problem is seen', () => source.problems().length > 0)
+    expect(source.problems()).to.deep.equal(['ticketing.json: expected a readable file, seen ENOTDIR'])
+    expect(webhookUrl()).to.equal('https://hooks.example/1')
   })
 
   it('names a file that cannot be read', async () => {

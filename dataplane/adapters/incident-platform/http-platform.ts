@@ -13,6 +13,8 @@ import { field } from './target-field.ts'
 /** Longest call; an event takes up to five. */
 const CALL_MS = 20_000
 const MAX_ANSWER_BYTES = 262_144
+/** The longest list of comments or notes: each may have as much text as a ticket. */
+const MAX_NOTES_BYTES = 4_194_304
 
 /** The reason where an attempt was given to somebody else, or could not be noted. */
 export const NOT_NOTED = 'nothing was sent, as the attempt could not be noted before'
@@ -27,6 +29,8 @@ export interface Call {
   readonly also?: readonly number[]
   /** For a `POST` that changes nothing, such as a search. */
   readonly isRead?: boolean
+  /** For a list of what people and the product wrote: its answer may be long. */
+  readonly isOfNotes?: boolean
 }
 
 export interface Reply {
@@ -96,12 +100,13 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
       throw new NotDelivered(failure.kind === 'retryable' && hasWritten ? { ...failure, isAmbiguous: true } : withoutAmbiguity(failure))
     }
     const calls: TargetCalls = {
-      async call({ method, url, body, expects, also = [], isRead = method === 'GET' }) {
+      async call({ method, url, body, expects, also = [], isRead = method === 'GET', isOfNotes = false }) {
         const isWrite = !isRead
         if (isWrite) mayWrite ||= await beforeWriting()
         if (isWrite && !mayWrite) fail({ kind: 'retryable', reason: NOT_NOTED })
         const headers = { accept: 'application/json', ...contract.headers(target) }
-        const request = { method, url, headers, timeoutMs: CALL_MS, maxAnswerBytes: MAX_ANSWER_BYTES, ...(body !== undefined && { body }) }
+        const maxAnswerBytes = isOfNotes ? MAX_NOTES_BYTES : MAX_ANSWER_BYTES
+        const request = { method, url, headers, timeoutMs: CALL_MS, maxAnswerBytes, ...(body !== undefined && { body }) }
         const answer = await outbound.request(request, signal).catch(error => {
           const failure = outcomeOfError(contract.name, error, signal.aborted)
           hasWritten ||= isWrite && failure.kind === 'retryable' && failure.isAmbiguous === true
@@ -152,7 +157,7 @@ function mayHaveWritten(failure: Failure): boolean {
 
 /** A read that was not answered is not ambiguous. */
 function withoutAmbiguity(failure: Failure): Failure {
-  if (failure.kind === 'rejected') return failure
+  if (failure.kind !== 'retryable') return failure
   const { isAmbiguous: _a, isUnanswered: _u, ...rest } = failure
   return rest
 }

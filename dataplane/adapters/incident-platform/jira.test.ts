@@ -4,7 +4,7 @@ import { jira, quoteJql } from './jira.ts'
 import { at, textAt } from './json-at.ts'
 import { buildRequest, HOSTILE_INCIDENT } from './testing/checkout-incident.ts'
 import { refusedConnection, resetAfterSending } from './testing/scripted-outbound.ts'
-import { sendScripted, testScripted } from './testing/send-scripted.ts'
+import { lookScripted, sendScripted, testScripted } from './testing/send-scripted.ts'
 
 const API = 'https://jira.example.com/rest/api/3'
 const CREATED = { status: 201, body: { id: '10017', key: 'OPS-17', self: `${API}/issue/10017` } }
@@ -77,23 +77,33 @@ describe('Jira', () => {
   })
 
   it('looks again and again, as the search learns of new issues late', async () => {
-    const late = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING, NOTHING, NOTHING, FOUND)
+    const late = await lookScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING, NOTHING, NOTHING, FOUND)
     expect(late.outbound.calls).to.not.include(`POST ${API}/issue`)
-    expect(late.waitedMs).to.equal(12_000)
-    const never = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, CREATED)
+    expect(late.waitedMs).to.equal(9_500)
+    const never = await lookScripted(jira, buildRequest('jira', { mayBeThere: true }), ...Array.from({ length: 6 }, () => NOTHING), CREATED)
     expect(never.outbound.calls.at(-1)).to.equal(`POST ${API}/issue`)
     expect(never.waitedMs).to.equal(18_000)
   })
 
+  it('ends its attempt between two looks, so that other incidents have its place', async () => {
+    const { outcome, waitedMs } = await sendScripted(jira, buildRequest('jira', { mayBeThere: true }), NOTHING)
+    expect(outcome).to.deep.equal({
+      kind: 'unseen',
+      reason: 'Jira does not show whether an earlier attempt has arrived: it is looked for again',
+      lookAgainMs: 2_000,
+    })
+    expect(waitedMs).to.equal(0)
+  })
+
   it('looks for a minute after a create without any answer, which is likely there, and not again when the minute is over', async () => {
     const lost = (unansweredForMs: number) => buildRequest('jira', { mayBeThere: true, unansweredForMs })
-    const late = await sendScripted(jira, lost(2_000), ...Array.from({ length: 7 }, () => NOTHING), FOUND)
+    const late = await lookScripted(jira, lost(2_000), ...Array.from({ length: 8 }, () => NOTHING), FOUND)
     expect(late.outbound.calls).to.not.include(`POST ${API}/issue`)
-    expect(late.waitedMs).to.equal(44_000)
-    const never = await sendScripted(jira, lost(2_000), ...Array.from({ length: 10 }, () => NOTHING), CREATED)
+    expect(late.waitedMs).to.equal(48_250)
+    const never = await lookScripted(jira, lost(2_000), ...Array.from({ length: 11 }, () => NOTHING), CREATED)
     expect(never.outbound.calls.at(-1)).to.equal(`POST ${API}/issue`)
     expect(never.waitedMs).to.equal(58_000)
-    const old = await sendScripted(jira, lost(300_000), NOTHING, CREATED)
+    const old = await lookScripted(jira, lost(300_000), NOTHING, CREATED)
     expect(old.waitedMs).to.equal(0)
   })
 
@@ -196,6 +206,29 @@ describe('Jira', () => {
     expect(refused.outcome).to.have.property('note').that.includes('resolution: Resolution is required.')
   })
 
+  it('tries again where somebody changes the issue in the same moment, rather than leave it where it is', async () => {
+    const conflict = { status: 409, body: { errorMessages: ['The issue could not be updated due to a conflicting update.'] } }
+    const resolving = buildRequest('jira', { event: 'resolve', ticket: TICKET })
+    const moving = await sendScripted(jira, resolving, isAt('new'), offers(['31', 'Close', 'done']), conflict)
+    expect(moving.outcome).to.include({ kind: 'retryable' }).and.not.have.property('isTargetDown')
+    const rising = buildRequest('jira', { event: 'escalate', ticket: { externalId: 'OPS-17', memory: { severity: 'medium' } } })
+    const raising = await sendScripted(jira, rising, isAt('new'), conflict)
+    expect(raising.outcome).to.include({ kind: 'retryable' }).and.not.have.property('isTargetDown')
+  })
+
+  it('has moved an issue that takes no more comments; words alone are not told there', async () => {
+    const full = { status: 413, body: { errorMessages: ['A per-issue limit has been breached: comments'] } }
+    const resolving = buildRequest('jira', { event: 'resolve', ticket: TICKET })
+    const moved = await sendScripted(jira, resolving, isAt('new'), offers(['31', 'Close', 'done']), DONE, full)
+    expect(moved.outcome).to.include({ kind: 'delivered' })
+    expect(moved.outcome)
+      .to.have.property('note')
+      .that.matches(/^without a comment: Jira answered 413/)
+    expect((await sendScripted(jira, buildRequest('jira', { event: 'comment', ticket: TICKET }), full)).outcome).to.include({
+      kind: 'rejected',
+    })
+  })
+
   it('moves an issue whose status is not shown', async () => {
     const { outbound } = await sendScripted(
       jira,
@@ -261,7 +294,7 @@ describe('Jira', () => {
     const first = await sendScripted(jira, request, COMMENTED)
     const written = { status: 200, body: { comments: [first.body(0)] } }
     const second = await sendScripted(jira, { ...request, mayBeThere: true }, written)
-    expect(second.outbound.calls).to.deep.equal([`GET ${API}/issue/OPS-17/comment?orderBy=-created&maxResults=50`])
+    expect(second.outbound.calls).to.deep.equal([`GET ${API}/issue/OPS-17/comment?orderBy=-created&maxResults=20`])
     const other = await sendScripted(jira, { ...request, eventKey: 'other', mayBeThere: true }, written, COMMENTED)
     expect(other.outbound.calls).to.have.length(2)
   })

@@ -6,6 +6,7 @@ import type { ExternalTicket, TicketRequest } from '../../ports/incident-platfor
 import { basicLogin } from './basic-login.ts'
 import { eventReference } from './event-reference.ts'
 import {
+  type Call,
   type Delivered,
   type HttpContract,
   listOf,
@@ -33,14 +34,8 @@ const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 /** How long to look for an issue that may have been created, as searches find new issues late: after an answer such as 503, and after no answer. */
 const PATIENCE_MS = 18_000
 const UNANSWERED_PATIENCE_MS = 60_000
-const PATIENCE: Patience = {
-  answeredMs: PATIENCE_MS,
-  unansweredMs: UNANSWERED_PATIENCE_MS,
-  pauseMs: 2_000,
-  stepMs: 2_000,
-  maxPauseMs: 8_000,
-}
-const MAX_COMMENTS = 50
+const PATIENCE: Patience = { answeredMs: PATIENCE_MS, unansweredMs: UNANSWERED_PATIENCE_MS, pauseMs: 2_000, maxPauseMs: 8_000 }
+const MAX_COMMENTS = 20
 /** Fields with which an issue is created. Jira fills in the reporter by itself. */
 const SENT_FIELDS: ReadonlySet<string> = new Set(['project', 'issuetype', 'summary', 'description', 'labels', 'priority', 'reporter'])
 const MAX_ISSUE_TYPES = 200
@@ -226,7 +221,7 @@ function whatToSet(reply: Reply) {
 async function find(request: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
   const { target, ticketKey } = request
   const jql = `labels = ${quoteJql(ticketKey)} ORDER BY created ASC`
-  return await lookPatiently(request, PATIENCE, calls, async () => {
+  return await lookPatiently('Jira', request, PATIENCE, async () => {
     const body = { jql, maxResults: 1, fields: ['status', 'labels'] }
     const reply = await calls.call({ method: 'POST', url: api(target, 'search/jql'), body, expects: [200], isRead: true })
     const key = textAt(listOf(reply, 'issues')[0], 'key')
@@ -290,35 +285,47 @@ async function moveIssue(target: Target, key: string, move: Move, calls: TargetC
     move.to.map(to => offered.find(each => textAt(each, 'to', 'statusCategory', 'key') === to)).find(each => each !== undefined)
   const id = textAt(chosen, 'id')
   if (id === undefined) return `the workflow has no transition to ${move.to.join(' or ')} from where ${key} is: a comment says it`
-  const refused = await unlessRefused(() => calls.call({ method: 'POST', url, body: { transition: { id } }, expects: [204] }))
+  const refused = await unlessRefused(() => change({ method: 'POST', url, body: { transition: { id } }, expects: [204] }, calls))
   return refused === undefined ? undefined : `the transition of ${key} was refused, a comment says it: ${refused}`
 }
 
 async function setPriority(target: Target, key: string, severity: Severity, calls: TargetCalls): Promise<string | undefined> {
   const body = { fields: { priority: { name: priorityName(target, severity) } } }
   const refused = await unlessRefused(() =>
-    calls.call({ method: 'PUT', url: api(target, `issue/${encodeURIComponent(key)}`), body, expects: [204, 200] }),
+    change({ method: 'PUT', url: api(target, `issue/${encodeURIComponent(key)}`), body, expects: [204, 200] }, calls),
   )
   return refused === undefined ? undefined : `the priority stays: ${refused}`
 }
 
-async function comment(request: TicketRequest, key: string, calls: TargetCalls): Promise<undefined> {
+/** Changes the issue; Jira refuses one of two changes in the same moment with 409, which is to be tried again. */
+async function change(call: Call, calls: TargetCalls): Promise<void> {
+  const reply = await calls.call({ ...call, also: [409] })
+  if (reply.status === 409) throw new NotDelivered({ kind: 'retryable', reason: reply.failure().reason })
+}
+
+/** Resolves with the obstacle where the issue takes no more comments and something else tells the event. */
+async function comment(request: TicketRequest, key: string, calls: TargetCalls): Promise<string | undefined> {
   const { target, event, content, mayBeThere } = request
   const url = api(target, `issue/${encodeURIComponent(key)}/comment`)
   const reference = eventReference(request)
   if (mayBeThere) {
     const newest = await onIssue(
       key,
-      calls.call({ method: 'GET', url: `${url}?orderBy=-created&maxResults=${MAX_COMMENTS}`, expects: [200], also: [404] }),
+      calls.call({
+        ...{ method: 'GET', url: `${url}?orderBy=-created&maxResults=${MAX_COMMENTS}`, isOfNotes: true },
+        ...{ expects: [200], also: [404] },
+      }),
     )
-    if (JSON.stringify(listOf(newest, 'comments')).includes(reference)) return
+    if (JSON.stringify(listOf(newest, 'comments')).includes(reference)) return undefined
   }
   const body: AdfDocument = toAdf(
     DETAILS.map(detail => describeChange(event, { ...content, severity: toldSeverity(request) }, detail)),
     MAX_DESCRIPTION,
     reference,
   )
-  await onIssue(key, calls.call({ method: 'POST', url, body: { body }, expects: [201], also: [404] }))
+  const also = MOVES[event] === undefined ? [404] : [404, 413]
+  const reply = await onIssue(key, calls.call({ method: 'POST', url, body: { body }, expects: [201], also }))
+  return reply.status === 413 ? `without a comment: ${reply.failure().reason}` : undefined
 }
 
 /** There is no issue of the incident, which says nothing of the target. */

@@ -182,7 +182,7 @@ describe('Opsgenie', () => {
     const { body } = await sendScripted(opsgenie, request, TAKEN, DONE)
     const notes = { status: 200, body: { data: [{ note: textAt(body(0), 'note') }] } }
     const again = await sendScripted(opsgenie, { ...request, mayBeThere: true }, notes)
-    expect(again.outbound.calls).to.deep.equal([`GET ${ALERT}/notes?identifierType=alias&limit=50&order=desc`])
+    expect(again.outbound.calls).to.deep.equal([`GET ${ALERT}/notes?identifierType=alias&limit=20&order=desc`])
     const page = { status: 200, body: '<html>maintenance</html>' }
     const unknown = await sendScripted(opsgenie, { ...request, mayBeThere: true }, page, TAKEN, DONE)
     expect(unknown.outcome).to.include({ kind: 'retryable', isTargetDown: true })

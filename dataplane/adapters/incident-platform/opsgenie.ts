@@ -25,6 +25,8 @@ const ROOT = 'https://api.opsgenie.com'
 const MAX_MESSAGE = 130
 const MAX_DESCRIPTION = 15_000
 const MAX_NOTE = 25_000
+/** The newest notes, among which one is looked for that may be there. */
+const MAX_NOTES = 20
 const MAX_TAGS = 20
 const MAX_TAG = 50
 const MAX_DETAILS = 8_000
@@ -164,8 +166,8 @@ async function isNoted(request: TicketRequest, calls: TargetCalls): Promise<bool
   const { target, ticketKey, mayBeThere } = request
   if (!mayBeThere) return false
   await calls.wait(LOOKS_AFTER_MS[0])
-  const url = `${api(target, ticketKey)}/notes?identifierType=alias&limit=50&order=desc`
-  const newest = await calls.call({ method: 'GET', url, expects: [200], also: [404] })
+  const url = `${api(target, ticketKey)}/notes?identifierType=alias&limit=${MAX_NOTES}&order=desc`
+  const newest = await calls.call({ method: 'GET', url, expects: [200], also: [404], isOfNotes: true })
   return newest.status === 200 && JSON.stringify(listOf(newest, 'data')).includes(eventReference(request))
 }
 

@@ -4,7 +4,7 @@ import { textAt } from './json-at.ts'
 import { servicenow } from './servicenow.ts'
 import { buildRequest, HOSTILE_INCIDENT } from './testing/checkout-incident.ts'
 import { resetAfterSending } from './testing/scripted-outbound.ts'
-import { sendScripted, testScripted } from './testing/send-scripted.ts'
+import { lookScripted, sendScripted, testScripted } from './testing/send-scripted.ts'
 
 const TABLE = 'https://shop.service-now.example.com/api/now/table/incident'
 const LOOK = `GET ${TABLE}?sysparm_query=correlation_id%3Dlp-7c1f9a52&sysparm_fields=sys_id,number,state&sysparm_limit=10&sysparm_exclude_reference_link=true`
@@ -58,10 +58,10 @@ describe('ServiceNow', () => {
 
   it('looks for ten seconds after a create without any answer, which the instance may still be at', async () => {
     const lost = (unansweredForMs: number) => buildRequest('servicenow', { mayBeThere: true, unansweredForMs })
-    const late = await sendScripted(servicenow, lost(1_000), NOTHING, NOTHING, FOUND)
+    const late = await lookScripted(servicenow, lost(1_000), NOTHING, NOTHING, FOUND)
     expect(late.outbound.calls).to.not.include(`POST ${TABLE}`)
     expect(late.waitedMs).to.equal(5_000)
-    const never = await sendScripted(servicenow, lost(1_000), ...Array.from({ length: 5 }, () => NOTHING), CREATED)
+    const never = await lookScripted(servicenow, lost(1_000), ...Array.from({ length: 5 }, () => NOTHING), CREATED)
     expect(never.outbound.calls.at(-1)).to.equal(`POST ${TABLE}`)
     expect(never.waitedMs).to.equal(9_000)
     expect((await sendScripted(servicenow, lost(10_000), NOTHING, CREATED)).waitedMs).to.equal(0)

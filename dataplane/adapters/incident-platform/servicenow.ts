@@ -26,7 +26,7 @@ const IN_PROGRESS = '2'
 const RESOLVED = '6'
 /** How long to look for a record after a create without any answer. After an answer such as 503 one look is enough. */
 const UNANSWERED_PATIENCE_MS = 10_000
-const PATIENCE: Patience = { answeredMs: 0, unansweredMs: UNANSWERED_PATIENCE_MS, pauseMs: 2_500, stepMs: 0, maxPauseMs: 2_500 }
+const PATIENCE: Patience = { answeredMs: 0, unansweredMs: UNANSWERED_PATIENCE_MS, pauseMs: 2_500, maxPauseMs: 2_500 }
 /** Records of one incident: each that was closed before it was opened again left one. */
 const MAX_RECORDS = 10
 /** Closed and cancelled: nothing changes such a record any more. */
@@ -85,7 +85,7 @@ async function find(request: TicketRequest, calls: TargetCalls): Promise<KnownRe
   const { target, ticketKey } = request
   const query = encodeURIComponent(`correlation_id=${correlationId(ticketKey)}^active=true`)
   const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=sys_id,number,state&sysparm_limit=1&sysparm_exclude_reference_link=true`
-  return await lookPatiently(request, PATIENCE, calls, async () => {
+  return await lookPatiently('ServiceNow', request, PATIENCE, async () => {
     const reply = await calls.call({ method: 'GET', url, expects: [200] })
     const [found] = listOf(reply, 'result')
     const sysId = textAt(found, 'sys_id')
@@ -172,7 +172,7 @@ async function look({ target, ticketKey, mayBeThere }: TicketRequest, { sysId }:
   const query = encodeURIComponent(`correlation_id=${correlationId(ticketKey)}`)
   const fields = `sys_id,number,state${mayBeThere ? ',work_notes&sysparm_display_value=all' : ''}`
   const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=${fields}&sysparm_limit=${MAX_RECORDS}&sysparm_exclude_reference_link=true`
-  const reply = await calls.call({ method: 'GET', url, expects: [200] })
+  const reply = await calls.call({ method: 'GET', url, expects: [200], isOfNotes: mayBeThere })
   const shown = listOf(reply, 'result').find(each => valueAt(each, 'sys_id') === sysId)
   return { text: reply.text, state: valueAt(shown, 'state') }
 }

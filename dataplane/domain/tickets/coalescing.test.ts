@@ -29,6 +29,10 @@ describe('coalescing', () => {
     { says: 'resolve is enough where acknowledge waits', waiting: 'acknowledge resolve', ticket: 'open', sends: ['resolve'] },
     { says: 'what was never told need not be told once it is resolved', waiting: 'open acknowledge resolve', sends: [] },
     { says: 'resolve follows an open that may have arrived', waiting: 'open* update resolve', sends: ['open', 'resolve'] },
+    { says: 'resolve follows a reopening that may have made a ticket', waiting: 'reopen* resolve', sends: ['reopen', 'resolve'] },
+    { says: 'a second reopening goes with one that may have made a ticket', waiting: 'reopen* resolve reopen', sends: ['reopen'] },
+    { says: 'of reopenings that nobody was told of the last one counts', waiting: 'reopen resolve reopen', sends: ['reopen'] },
+    { says: 'a reopening that nobody was told of need not be told once it is resolved', waiting: 'reopen resolve', sends: [] },
     { says: 'resolve and reopen undo each other', waiting: 'resolve reopen', ticket: 'open', sends: [] },
     { says: 'a reopening of a resolved ticket is told', waiting: 'reopen', ticket: 'resolved', sends: ['reopen'] },
     { says: 'reopen and resolve undo each other', waiting: 'reopen resolve', ticket: 'resolved', sends: [] },
@@ -55,6 +59,11 @@ describe('coalescing', () => {
     { says: 'a resolution', waiting: 'acknowledge comment resolve', ticket: 'open', sends: ['comment', 'resolve'] },
     { says: 'both, which undo each other', waiting: 'resolve comment reopen', ticket: 'open', sends: ['comment'] },
     { says: 'a resolution of what may have been opened', waiting: 'open* comment resolve', sends: ['open', 'comment', 'resolve'] },
+    {
+      says: 'a resolution of what may have been opened again',
+      waiting: 'reopen* comment resolve',
+      sends: ['reopen', 'comment', 'resolve'],
+    },
     { says: 'a reopening of what is still to be opened', waiting: 'open comment resolve reopen', sends: ['open', 'comment'] },
   ]
   for (const { says, waiting, ticket, sends } of spoken)

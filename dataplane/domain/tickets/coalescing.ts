@@ -56,12 +56,13 @@ function suppressAroundLastTurn({ rows, waiting, drop }: Draft, ticketStatus: In
   if (last === undefined) return
   const { event } = rows[last]!
   const isUntold = ticketStatus === undefined
-  // Without a ticket, a reopening asks for no more than the opening that still waits.
-  const openings = waiting('open').filter(at => at < last)
+  // Without a ticket, a reopening makes one as an opening does, and asks for no more than the one that still waits.
+  const opens = (row: OutboxRow) => row.event === 'open' || (row.event === 'reopen' && !isFresh(row))
+  const openings = waiting().filter(at => at < last && opens(rows[at]!))
   const isTold = !isUntold || (event === 'reopen' ? openings.length > 0 : openings.some(at => !isFresh(rows[at]!)))
   const staysBefore = (row: OutboxRow) => (isUntold && event === 'reopen' && row.event === 'open') || (isTold && isSpoken(row))
   for (const at of waiting().filter(each => each < last)) if (!staysBefore(rows[at]!)) drop(at, `${event} came after it`)
-  const isOpening = waiting('open').some(at => at < last)
+  const isOpening = waiting().some(at => at < last && opens(rows[at]!))
   const before = waiting().some(at => at < last && rows[at]!.event !== 'comment') ? undefined : ticketStatus
   if (isUntold && event === 'resolve' && !isOpening) drop(last, 'it was over before it was told')
   else if (isUntold && event === 'reopen' && isOpening) drop(last, 'it goes out with open')

@@ -70,7 +70,7 @@ describe('attempts', () => {
     it('and is cut short leaves nothing behind: the look goes on from where it was', () => {
       for (const end of [
         { kind: 'interrupted', wasSent: true },
-        { kind: 'retryable', reason: 'no answer within 75 s', isAmbiguous: true, isUnanswered: true },
+        { kind: 'retryable', reason: 'no answer within 50 s', isAmbiguous: true, isUnanswered: true },
       ] as const)
         expect(headOf(attempt(lost(), end, 9_000))).to.include({ mayBeThere: true, unansweredAt: NOW })
       expect(headOf(begin(begin(lost(), 9_000), 70_000)), 'killed').to.include({ mayBeThere: true, unansweredAt: NOW })
@@ -78,6 +78,25 @@ describe('attempts', () => {
       expect(headOf(begin(begin(answered, 9_000), 70_000)))
         .to.include({ mayBeThere: true })
         .and.not.have.property('unansweredAt')
+    })
+
+    it('and sees nothing looks again after a while, which is no attempt', () => {
+      const unseen = (lookAgainMs: number) => ({ kind: 'unseen', reason: 'not there', lookAgainMs }) as const
+      const answered = attempt(open(), { kind: 'retryable', reason: '503', isAmbiguous: true })
+      const once = attempt(answered, unseen(2_000), 9_000)
+      expect(headOf(once)).to.include({ attempts: 1, mayBeThere: true, lookedSince: iso(9_000), nextAttemptAt: iso(11_000) })
+      expect(headOf(once)).to.include({ status: 'pending', lastError: '503' }).and.not.have.property('isUnderWay')
+      const twice = attempt(once, unseen(3_000), 11_000)
+      expect(headOf(twice)).to.include({ attempts: 1, lookedSince: iso(9_000), nextAttemptAt: iso(14_000) })
+      const failed = endAttempt(noteWriting(begin(twice, 14_000), 'a')!, { kind: 'retryable', reason: '503', isAmbiguous: true }, NOW_MS)
+      expect(headOf(failed)).to.include({ attempts: 2, mayBeThere: true }).and.not.have.property('lookedSince')
+      expect(attempt(twice, { kind: 'delivered' }, 14_000).rows[0]).to.not.have.property('lookedSince')
+      expect(headOf(attempt(lost(), { ...unseen(2_000), restsUntilMs: NOW_MS + 30_000 }, 9_000))).to.include({ nextAttemptAt: iso(30_000) })
+    })
+
+    it('looks for no longer where a clock was set back meanwhile', () => {
+      const early = attempt(lost(), { kind: 'unseen', reason: 'not there', lookAgainMs: 2_000 }, -3_600_000)
+      expect(headOf(early)).to.include({ lookedSince: iso(-3_600_000), unansweredAt: iso(-3_600_000) })
     })
 
     it('may have arrived once it has noted that it writes', () => {

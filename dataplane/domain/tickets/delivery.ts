@@ -75,7 +75,7 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
 }
 
 function afterDelivery(row: OutboxRow, end: Extract<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {
-  const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lastError: _e, unreached: _r, ...rest } = row
+  const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lookedSince: _l, lastError: _e, unreached: _r, ...rest } = row
   if (end.isLeftOut === true) return suppress(rest, 'leftOut', cut(end.note ?? 'left out'))
   const note = end.note === undefined ? {} : { note: cut(end.note) }
   const sent: OutboxRow = { ...rest, status: 'sent', sentAt: isoTime(nowMs), ...note }
@@ -225,10 +225,27 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
       // A row whose target is down is no worse than the others: it may be the one that tries the target next.
       const restMs = (end.restsUntilMs ?? nowMs) - nowMs
       const pauseMs = end.settingsChanged ? SOON_MS : restMs > 0 && end.isTargetDown === true ? restMs : Math.max(ownMs, restMs)
-      const mayBeThere = end.isUnanswered === true ? lost(isoTime(nowMs)) : end.isAmbiguous === true ? { mayBeThere: true as const } : {}
-      return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
+      return tryLater({ ...(end.isAmbiguous === true ? afterDoubt(rest, end, nowMs) : rest), lastError: cut(end.reason) }, nowMs, pauseMs)
     }
+    case 'unseen':
+      return tryLater(
+        { ...rest, ...lookingSince(row, nowMs), attempts: row.attempts - 1, lastError: row.lastError ?? cut(end.reason) },
+        nowMs,
+        Math.max(end.lookAgainMs, (end.restsUntilMs ?? nowMs) - nowMs),
+      )
   }
+}
+
+/** The attempt may have arrived: what it may have made is looked for from now on. */
+function afterDoubt({ lookedSince: _l, ...row }: OutboxRow, { isUnanswered }: { readonly isUnanswered?: true }, nowMs: number): OutboxRow {
+  return { ...row, ...(isUnanswered === true ? lost(isoTime(nowMs)) : { mayBeThere: true }) }
+}
+
+/** Since when it is looked for, and what for. Times that lie ahead are of a clock that has been set back since. */
+function lookingSince({ lookedSince, unansweredAt }: OutboxRow, nowMs: number): Partial<OutboxRow> {
+  const now = isoTime(nowMs)
+  const past = (at: string) => (at < now ? at : now)
+  return { lookedSince: past(lookedSince ?? now), ...(unansweredAt !== undefined && { unansweredAt: past(unansweredAt) }) }
 }
 
 function limitOf(end: AttemptEnd, nowMs: number): Pick<TicketThread, 'limitedUntil'> {

@@ -198,6 +198,20 @@ describe('what an incident owes its targets', () => {
     expect(owed(attend(oweChange(taken(), { action: 'resolve', at: NOW }), SILENCED))).to.deep.equal(['resolve slack,jira'])
   })
 
+  it('what holds it back says why, also where that is something else by now', () => {
+    const silent = taken({ ...SILENCED, quietRecurring: true }, { recurring: true })
+    expect(silent.ticketing).to.include({ quietBy: 's1' })
+    expect(owed(attend(silent, SILENCED))).to.deep.equal([])
+    const recurring = attend(silent, { ...FACTS, quietRecurring: true })
+    expect(recurring.ticketing!.owed!.map(({ event, targets, quiet }) => ({ event, targets, quiet }))).to.deep.equal([
+      { event: 'open', targets: ['slack', 'jira'], quiet: 'recurring: nothing new for this service' },
+    ])
+    expect(recurring.ticketing).to.include({ quietBy: 'recurring' }).and.not.have.property('dispatchedAt')
+    const settled = settleOwed(recurring, recurring.ticketing!.seq!)
+    expect(owed(attend(settled, { ...FACTS, quietRecurring: true }))).to.deep.equal([])
+    expect(owed(attend(settled, FACTS))).to.deep.equal(['open slack,jira'])
+  })
+
   it('who escalates wants people told, silence or not', () => {
     const escalation = { targets: ['slack'], fresh: [], severity: 'critical' } as const
     const incident = oweChange(taken(SILENCED), { action: 'escalate', at: NOW, escalation })

@@ -167,8 +167,10 @@ export function attend<T extends TicketedIncident>(incident: T, facts: AttendFac
 
 /** The incident that a silence holds back which began when it was taken up already. */
 export function heldBack<T extends TicketedIncident>(incident: T, { id, to }: Pick<Silence, 'id' | 'to'>): T {
-  const { attentionAt } = incident.ticketing ?? {}
-  return noteDown(incident, { quietBy: id, attentionAt: attentionAt !== undefined && attentionAt < to ? attentionAt : to })
+  // Nobody is told of it, and nobody can be late to take care of it.
+  const { attentionAt, dispatchedAt: _d, ...ticketing } = incident.ticketing ?? {}
+  const at = attentionAt !== undefined && attentionAt < to ? attentionAt : to
+  return noteDown({ ...incident, ticketing }, { quietBy: id, attentionAt: at })
 }
 
 /** Owed events whose rows are written leave. */
@@ -224,9 +226,13 @@ function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, qui
 /** A quiet incident becomes loud when nothing holds it back any more and nobody has taken care of it. */
 function stayQuiet<T extends TicketedIncident>(incident: T, facts: AttendFacts, quiet: Quiet | undefined, now: string): T {
   if (incident.status !== 'open' && incident.status !== 'escalated') return incident
-  if (quiet !== undefined) return noteDown(incident, { quietBy: quiet.by })
-  const { quietBy: _q, ...loud } = incident.ticketing ?? {}
   const targets = incident.platforms as readonly TargetId[]
+  if (quiet !== undefined) {
+    const next = noteDown(incident, { quietBy: quiet.by })
+    if (incident.ticketing?.quietBy === quiet.by || targets.length === 0) return next
+    return owe(next, { event: 'open', at: now, targets, quiet: quiet.reason })
+  }
+  const { quietBy: _q, ...loud } = incident.ticketing ?? {}
   if (targets.length === 0) return takeUp({ ...incident, ticketing: loud }, facts, undefined, now)
   const told = owe({ ...incident, ticketing: loud }, { event: 'open', at: now, targets })
   return noteDown(told, { told: stateOf(incident), dispatchedAt: now })

@@ -41,6 +41,8 @@ export interface OutboxRow {
   readonly mayBeThere?: true
   /** When the last attempt ended that got no answer at all. */
   readonly unansweredAt?: string
+  /** When an attempt first looked for what may be there, and saw nothing. */
+  readonly lookedSince?: string
   readonly suppressedBy?: SuppressedBy
   readonly lastError?: string
   /** Names the settings that the target refused for good: they are not tried again by themselves. */
@@ -65,7 +67,7 @@ const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/dis
 
 /** The row as it was delivered: nobody is told again. */
 export function withoutUnreached(row: OutboxRow): OutboxRow {
-  const { unreached: _u, isUnderWay: _w, mayBeThere: _m, unansweredAt: _a, lastError, ...rest } = row
+  const { unreached: _u, isUnderWay: _w, mayBeThere: _m, unansweredAt: _a, lookedSince: _l, lastError, ...rest } = row
   return { ...rest, status: 'sent', ...(lastError !== undefined && { note: lastError }) }
 }
 

@@ -48,3 +48,5 @@ export type TicketOutcome =
       readonly isTargetDown?: true
       readonly settingsChanged?: true
     }
+  /** Nothing was sent, as an earlier attempt may have made what does not show yet. `lookAgainMs`: the pause before the next look. */
+  | { readonly kind: 'unseen'; readonly reason: string; readonly lookAgainMs: number }

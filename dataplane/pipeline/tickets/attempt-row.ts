@@ -45,8 +45,8 @@ export interface DueRow {
 
 /** One attempt, with all that it asks the platform. */
 const SEND_TIMEOUT_MS = 30_000
-/** The same after one that may have arrived: a platform's search may show a ticket a minute late, and is asked until then. */
-const LOOK_TIMEOUT_MS = 75_000
+/** The same after one that may have arrived: the platform is asked before anything is written. */
+const LOOK_TIMEOUT_MS = 50_000
 /** A sender's lease lasts so much longer than the attempt: for the write of its end. */
 const LEASE_MARGIN_MS = 15_000
 /** Samples of a ticket are worth no more waiting. */
@@ -97,13 +97,15 @@ export async function attemptRow(
     })
     const send = () => {
       wasSent = true
-      const { unansweredAt } = first
+      const { unansweredAt, lookedSince } = first
+      const msSince = (at: string) => Math.max(0, clock.nowMs() - Date.parse(at))
       const request: TicketRequest = {
         ...{ target, event: first.event, content, ticketKey: begun.ticketKey, eventKey: first.id },
         ...(begun.ticket !== undefined && { ticket: begun.ticket }),
         ...(first.unreached !== undefined && { only: first.unreached }),
         ...{ mayBeThere: first.mayBeThere === true, beforeWriting, secrets },
-        ...(unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(unansweredAt) }),
+        ...(unansweredAt !== undefined && { unansweredForMs: msSince(unansweredAt) }),
+        ...(lookedSince !== undefined && { lookedForMs: msSince(lookedSince) }),
       }
       return sendTo(deps, hit.source.tenantId, request, timeoutMs, stopping)
     }

@@ -54,7 +54,7 @@ export function createDispatchOutcomes(deps: DispatchOutcomesDeps, seen: RecentV
     const { platform } = thread.source
     // Nothing was sent: that says nothing of the target.
     const isLeftOut = outcome?.kind === 'delivered' && outcome.isLeftOut === true
-    if (row !== undefined && outcome !== undefined && !isLeftOut) {
+    if (row !== undefined && outcome !== undefined && outcome.kind !== 'unseen' && !isLeftOut) {
       onAttempt?.({ target: platform, result: isRefusal(outcome) ? 'refused' : outcome.kind, atMs: clock.nowMs() })
       tellRefusal(thread.source, outcome)
     }

@@ -46,6 +46,26 @@ describe('the lane of a target', () => {
     expect(lane.isIdle).to.equal(true)
   })
 
+  it('that a target shows nothing of what may be there says neither that it takes tickets nor that it does not', async () => {
+    const unseen: TicketOutcome = { kind: 'unseen', reason: 'not there', lookAgainMs: 2_000 }
+    for (const outcome of [DOWN, unseen, DOWN, unseen, DOWN]) await attempt(outcome)
+    expect(lane.pause(nowMs)).to.include({ untilMs: 5_000 })
+    nowMs = 5_000
+    for (let looks = 0; looks < 2; looks++) {
+      expect(lane.room(nowMs)).to.equal(1)
+      await attempt(unseen)
+    }
+    await attempt(DOWN)
+    expect(lane.pause(nowMs)).to.include({ untilMs: 15_000 })
+    nowMs = 15_000
+    await attempt(unseen)
+    expect([lane.room(nowMs), lane.isIdle]).to.deep.equal([1, false])
+    await attempt(FINE)
+    expect([lane.room(nowMs), lane.isIdle]).to.deep.equal([2, true])
+    for (let i = 0; i < 2; i++) await attempt(DOWN)
+    expect(lane.pause(nowMs)).to.equal(undefined)
+  })
+
   it('a clock that is set back keeps no target alone', async () => {
     for (let i = 0; i < 3; i++) await attempt(DOWN)
     nowMs = -86_400_000

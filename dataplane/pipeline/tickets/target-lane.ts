@@ -49,6 +49,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   let busy = 0
   let openings = 0
   let isRefused = false
+  let hasOnlyLooked = false
   let seenFingerprint: string | undefined
   let seenGeneration = 0
 
@@ -60,7 +61,8 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     set state(value) {
       consecutive.state = value
     },
-    success: () => consecutive.success(),
+    // That a target shows what it has does not say that it takes anything.
+    success: () => hasOnlyLooked || consecutive.success(),
     // One refusal of everything is enough.
     failure: () => consecutive.failure() || isRefused,
   }
@@ -72,8 +74,9 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     if (!isRefused) openings++
   })
   policy.onReset(() => {
-    openings = 0
+    if (!hasOnlyLooked) openings = 0
   })
+  const isSound = () => policy.state === CircuitState.Closed && consecutive.state < MAX_FAILURES
 
   const pauseFor = (ms: number, nowMs: number, reason: string, isOfPlatform: boolean) => {
     if (paused === undefined || nowMs + ms > paused.untilMs) paused = { sinceMs: nowMs, untilMs: nowMs + ms, reason, isOfPlatform }
@@ -88,7 +91,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     room(nowMs) {
       if (pause(nowMs) !== undefined) return 0
       // One attempt tries whether a target works again.
-      const atOnce = policy.state === CircuitState.Closed ? limits.atOnce : 1
+      const atOnce = isSound() ? limits.atOnce : 1
       return Math.max(0, Math.min(atOnce - busy, bucket.left(nowMs)))
     },
     take(nowMs) {
@@ -106,6 +109,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
         const attempt = await policy.execute(async (): Promise<Attempt> => {
           const ended = { outcome: await send(), isOpening }
           isRefused = refusesAll(ended)
+          hasOnlyLooked = ended.outcome.kind === 'unseen'
           return ended
         })
         const { outcome } = attempt
@@ -140,7 +144,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       seenFingerprint = fingerprint
     },
     get isIdle() {
-      return busy === 0 && paused === undefined && policy.state === CircuitState.Closed
+      return busy === 0 && paused === undefined && isSound()
     },
   }
 }

@@ -123,7 +123,7 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
     name: 'escalation',
     idleMs: ESCALATION_IDLE_MS,
     async round() {
-      await escalateOverdue({ store, clock, config, escalate: deps.escalate })
+      await escalateOverdue({ store, clock, config, silences: deps.silences, escalate: deps.escalate })
       return undefined
     },
   })

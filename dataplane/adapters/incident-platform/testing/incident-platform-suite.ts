@@ -4,9 +4,10 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { PlatformName } from '../../../contract/platforms.ts'
 import type { TicketContent } from '../../../domain/tickets/ticket-content.ts'
 import { TICKET_EVENTS, type TicketEvent } from '../../../domain/tickets/ticket-event.ts'
-import type { ConnectionTest, ExternalTicket, IncidentPlatform, TicketOutcome, TicketRequest } from '../../../ports/incident-platform.ts'
+import type { ConnectionTest, ExternalTicket, IncidentPlatform, TicketRequest } from '../../../ports/incident-platform.ts'
 import { eventReference } from '../event-reference.ts'
 import { buildRequest, HOSTILE_INCIDENT } from './checkout-incident.ts'
+import { sendPatiently } from './send-patiently.ts'
 
 /** Faults that the server behind the platform can be told to have, each once. */
 export type ServerFault =
@@ -20,8 +21,8 @@ export interface PlatformUnderTest {
   readonly fields: object
   /** Fields that replace the right ones, and that the server refuses. */
   readonly wrong: object
-  /** Lets pass what rate limits count. */
-  rest(): void
+  /** Lets that time go by; by default what rate limits count. */
+  rest(ms?: number): void
   fault(fault: ServerFault): void
   /** All that the server holds; the newest ticket first. */
   tickets(): readonly unknown[]
@@ -75,9 +76,9 @@ export function describeIncidentPlatform({
       const fields = { ...under.fields, ...overrides.fields }
       return buildRequest(name, { event, ...overrides, content: { ...content, ...overrides.content }, fields })
     }
-    const send = (request: TicketRequest): Promise<TicketOutcome> => {
+    const send = (request: TicketRequest) => {
       under.rest()
-      return under.platform.send(request, new AbortController().signal)
+      return sendPatiently(under.platform, request, under.rest)
     }
     const test = (fields: object): Promise<ConnectionTest> =>
       under.platform.test(requestOf('open', { fields }).target, new AbortController().signal)

@@ -2,6 +2,7 @@ import type { ConnectionTest, IncidentPlatform, TicketOutcome, TicketRequest } f
 import { createHttpPlatform, type HttpContract } from '../http-platform.ts'
 import { createRunningClock } from './running-clock.ts'
 import { createScriptedOutbound, type ScriptedAnswer, type ScriptedOutbound } from './scripted-outbound.ts'
+import { sendPatiently } from './send-patiently.ts'
 
 export interface Sent {
   readonly outcome: TicketOutcome
@@ -15,12 +16,19 @@ export interface Sent {
 export async function sendScripted(contract: HttpContract, request: TicketRequest, ...answers: readonly ScriptedAnswer[]): Promise<Sent> {
   const { platform, outbound, clock, startMs } = build(contract, answers)
   const outcome = await platform.send(request, new AbortController().signal)
-  return {
-    outcome,
-    outbound,
-    body: index => outbound.requests[index]?.body as unknown as Readonly<Record<string, never>>,
-    waitedMs: clock.nowMs() - startMs,
-  }
+  return sentOf(outcome, outbound, clock.nowMs() - startMs)
+}
+
+function sentOf(outcome: TicketOutcome, outbound: ScriptedOutbound, waitedMs: number): Sent {
+  const body: Sent['body'] = index => outbound.requests[index]?.body as unknown as Readonly<Record<string, never>>
+  return { outcome, outbound, body, waitedMs }
+}
+
+/** The same, sent again for as long as what may be there does not show. `waitedMs`: with the pauses between. */
+export async function lookScripted(contract: HttpContract, request: TicketRequest, ...answers: readonly ScriptedAnswer[]): Promise<Sent> {
+  const { platform, outbound, clock, startMs } = build(contract, answers)
+  const outcome = await sendPatiently(platform, request, ms => clock.advance(ms))
+  return sentOf(outcome, outbound, clock.nowMs() - startMs)
 }
 
 export async function testScripted(

@@ -94,6 +94,7 @@ export function tellTurns(story: TicketStory): void {
     await story.world.settle()
     expect(platforms.arrived.slice(asked).map(({ content }) => content.incidentId)).to.deep.equal([id(3)])
     expect(await dispatches()).to.deep.include({ slack: { status: 'suppressed', attempts: 1, lastError: 'silenced: release' } })
+    expect((await story.read(2)).source.ticketing, 'nobody is late to take care of it').to.not.have.property('dispatchedAt')
     platforms.answer = () => undefined
     await act('escalate', 'escalated')
     await story.world.settle()
@@ -101,6 +102,7 @@ export function tellTurns(story: TicketStory): void {
     clock.advance(HOUR_MS)
     await story.world.settle()
     expect(await rows(2)).to.deep.equal(['slack open suppressed', 'slack open sent', 'jira open sent', 'jira open suppressed'])
+    expect((await story.read(2)).source.ticketing).to.include({ dispatchedAt: iso(0) })
   })
 
   it('a clock that ran ahead by a month and is set back holds up no ticket, nor does an agent that ended meanwhile', async () => {

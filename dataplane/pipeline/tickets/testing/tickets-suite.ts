@@ -441,9 +441,14 @@ function tellTickets(story: TicketStory): void {
 
   it('recurring incidents that are to be quiet are dispatched when they no longer recur', async () => {
     use(['slack'], { anomaly: { minimumScore: 0.85, lookbackWindow: '15m', recurring: 'quiet' } as never })
+    const [from, to] = [-1, HOUR_MS].map(ms => new Date(story.world.clock.nowMs() + ms).toISOString()) as [string, string]
+    await story.world.silences.add(story.tenant, { services: ['*'], from, to, reason: 'release' })
     await add({ recurring: true })
     await story.world.settle()
-    expect((await dispatches())['slack']).to.deep.include({ status: 'suppressed' })
+    expect((await dispatches())['slack']).to.deep.include({ status: 'suppressed', lastError: 'silenced: release' })
+    story.world.clock.advance(HOUR_MS)
+    await story.world.settle()
+    expect((await dispatches())['slack']).to.deep.include({ status: 'suppressed', lastError: 'recurring: nothing new for this service' })
     await grow({ recurring: false })
     await story.world.settle()
     expect(story.world.platforms.events()).to.deep.equal(['slack open'])
