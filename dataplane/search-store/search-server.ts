@@ -18,6 +18,7 @@ import { createRestServer } from './http/rest-server.ts'
 import { ROUTES } from './http/routes.ts'
 import { Leases } from './leases/leases.ts'
 import { createProcessRunner, type ProcessRunnerConfig } from './query-process/process-runner.ts'
+import { createSparingRunner } from './query-process/sparing-runner.ts'
 import { createDamageLog } from './storage/damaged-segment.ts'
 import { createCommitQueue } from './storage/document-table/commit-queue.ts'
 import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
@@ -46,7 +47,7 @@ export interface SearchServerConfig {
   readonly cacheBytes?: number
   /** Time of slow clients at the stop. Default 10 s. */
   readonly drainMs?: number
-  /** Where queries run; default: in a process of their own. */
+  /** Where queries run; default: in a process of their own, but for plain ones over small tables. */
   readonly createQueryRunner?: (config: ProcessRunnerConfig) => QueryRunner
 }
 
@@ -99,6 +100,9 @@ export function createSearchServer(config: SearchServerConfig): SearchServer {
   }
 }
 
+const createUsualRunner = (config: ProcessRunnerConfig): QueryRunner =>
+  createSparingRunner({ ...config, others: createProcessRunner(config) })
+
 interface RunningServer extends Pick<SearchServer, 'attach' | 'backUp'> {
   readonly address: { readonly host: string; readonly port: number }
   stop(): Promise<void>
@@ -130,7 +134,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
       )
     const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
     const leases = new Leases({ dir: join(dir, 'leases'), clock })
-    queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, leases, clock, log, dir, cacheBytes })
+    queries = (config.createQueryRunner ?? createUsualRunner)({ catalog, leases, clock, log, dir, cacheBytes })
     const server = await startRest(config, { catalog, leases, queries, writes }, clusterUuid(database))
     const address = { host: server.host, port: server.port }
     const bulkPorts = createBulkPorts(catalog, error => config.log.error({ error }, 'bulk of another thread failed'))

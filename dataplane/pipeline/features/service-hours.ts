@@ -158,7 +158,8 @@ function search(
   const ofTenant = tenant === undefined ? [] : [{ term: { tenant_id: tenant } }]
   // The index of one tenant that cannot be read costs no other its features.
   const takesPart = index === ALL_ANOMALIES && { takesPart: true as const }
-  return store.search({ index, ...takesPart, body: { size: 0, query: { bool: { filter: [range, ...ofTenant, ...filters] } }, aggs } })
+  const query = { bool: { filter: [range, ...ofTenant, ...filters] } }
+  return store.search({ index, ...takesPart, isBackground: true, body: { size: 0, query, aggs } })
 }
 
 /** From the first to before the second. */

@@ -265,6 +265,49 @@ describe('the time of a query', () => {
   }).timeout(20_000)
 })
 
+describe('a query process that nobody asks', () => {
+  let store: TestStore
+
+  const start = (times: Partial<QueryTimes>) => startUnruly({ budgetMs: 30_000, graceMs: 5_000, answerMs: 15_000, idleMs: 300, ...times })
+  const isThere = (): boolean => childrenOf(process.pid).length > 0
+
+  afterEach(() => store.stop())
+
+  it('is not there before the first query, ends once it is idle, and is started again by the next query', async () => {
+    store = await start({ userAwayMs: 500 })
+    await fill(store)
+    await new Promise(resolve => setTimeout(resolve, 1_500))
+    expect(isThere()).to.equal(false)
+    for (let round = 0; round < 3; round++) {
+      expect((await store.request('POST', '/notes/_search', all)).body.hits.total.value).to.equal(20)
+      expect(isThere()).to.equal(true)
+      await untilTrue(() => !isThere(), { timeoutMs: 5_000 })
+    }
+    for (const reason of ['stuck', 'memory', 'crashed', 'killed'])
+      expect(await metric(store, `service_search_query_processes_ended_total\\{reason="${reason}"\\}`), reason).to.equal(0)
+  }).timeout(20_000)
+
+  it('stays while a query takes its time, and for as long as a user may come back', async () => {
+    store = await start({ userAwayMs: 3_000 })
+    await fill(store)
+    const began = performance.now()
+    expect((await store.request('POST', '/notes/_search?q=long', all)).status).to.equal(200)
+    const endedMs = performance.now() - began
+    expect(endedMs).to.be.above(1_000)
+    await untilTrue(() => !isThere(), { timeoutMs: 8_000 })
+    expect(performance.now() - began - endedMs).to.be.above(2_500)
+  }).timeout(20_000)
+
+  it('ends sooner where queries came in the background alone', async () => {
+    store = await start({ userAwayMs: 60_000 })
+    await fill(store)
+    const background = { headers: { 'content-type': 'application/json', 'x-opaque-id': 'logpipeline-background' } }
+    await fetch(`${store.url}/notes/_search`, { method: 'POST', body: JSON.stringify(all), ...background })
+    expect(isThere()).to.equal(true)
+    await untilTrue(() => !isThere(), { timeoutMs: 5_000 })
+  }).timeout(20_000)
+})
+
 describe('a store that is killed', () => {
   for (const q of ['long', 'stuck'])
     it(`leaves no query process behind in the midst of a query: ${q}`, async () => {

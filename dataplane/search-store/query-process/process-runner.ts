@@ -53,8 +53,12 @@ const LOOK_EVERY_MS = 100
 const MAX_SILENT_MS = 10_000
 /** How often it is looked for indices that were deleted, ms. */
 const FORGET_EVERY_MS = 1_000
-/** The process is started with the first query, or so long after the store, ms: a store that is opened for a moment starts none. */
+/** Over many records the process is started so long after the store, ms, and made ready: a store that is opened for a moment starts none. */
 const START_AFTER_MS = 1_000
+/** A process that no user has asked for so long, ms, is ended once it is idle: it takes some 100 MB. The next query starts another one. */
+const USER_AWAY_MS = 15 * 60_000
+/** How long it is idle then, ms: what asks in the background asks several times, one after the other. */
+const IDLE_MS = 10_000
 /** A process that ends sooner than this is not started again at once, ms. */
 const QUICK_END_MS = 2_000
 const PAUSE = { firstMs: 100, maxMs: 5_000 }
@@ -73,6 +77,9 @@ export interface QueryTimes {
   readonly answerMs: number
   /** How long the process may say nothing. Default 10 s. */
   readonly silentMs?: number
+  /** After how long without a user, and without a query, the process is ended. Default 15 min and 10 s. */
+  readonly userAwayMs?: number
+  readonly idleMs?: number
 }
 
 const TIMES: QueryTimes = { budgetMs: QUERY_BUDGET_MS, graceMs: GRACE_MS, answerMs: ANSWER_MS }
@@ -80,6 +87,11 @@ const TIMES: QueryTimes = { budgetMs: QUERY_BUDGET_MS, graceMs: GRACE_MS, answer
 interface Life {
   readonly process: QueryProcess
   readonly feeds: Feeds
+  /** When a query was last under way, and one that a user waits for. */
+  busyMs: number
+  userMs: number
+  /** Whether it has been told to make itself ready for queries of users. */
+  isReadied: boolean
 }
 
 interface Pending {
@@ -109,6 +121,8 @@ class ProcessRunner implements QueryRunner {
   readonly #watch: NodeJS.Timeout
   #life: Life | undefined
   #restart: NodeJS.Timeout | undefined
+  /** Resolves once the process that was ended last because it was idle is gone. */
+  #retirement: Promise<void> | undefined
   #quickEnds = 0
   #isStopped = false
   #lastId = 0
@@ -122,7 +136,7 @@ class ProcessRunner implements QueryRunner {
     this.#times = config.times ?? TIMES
     this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#watch.unref()
-    this.#restart = setTimeout(() => this.#start(), START_AFTER_MS)
+    this.#restart = setTimeout(() => this.#startReady(), START_AFTER_MS)
     this.#restart.unref()
   }
 
@@ -156,7 +170,7 @@ class ProcessRunner implements QueryRunner {
       }
       this.#pending.set(id, pending)
       signal.addEventListener('abort', gone, { once: true })
-      if (this.#life !== undefined) this.#dispatch(pending, this.#life)
+      if (this.#life !== undefined) this.#give(pending, this.#life)
       else if (this.#quickEnds === 0) this.#start()
     })
   }
@@ -176,6 +190,13 @@ class ProcessRunner implements QueryRunner {
     this.#giveUp(longest, tooManyQueries())
   }
 
+  /** A user who comes to a store that has just been started again finds the process ready. */
+  #startReady(): void {
+    if (this.#life !== undefined || awaitedIndices(this.#config.catalog.indices).length === 0) return
+    this.#start()
+    this.#noteUser(this.#life!)
+  }
+
   /** Starts the process, and gives it the queries that wait. */
   #start(): void {
     clearTimeout(this.#restart)
@@ -189,11 +210,29 @@ class ProcessRunner implements QueryRunner {
       (message, bytes) => this.#take(life, message, bytes),
       end => this.#onEnd(life, end),
     )
-    const life: Life = { process, feeds: new Feeds(process) }
+    const busyMs = performance.now()
+    const life: Life = { process, feeds: new Feeds(process), busyMs, userMs: Number.NEGATIVE_INFINITY, isReadied: false }
     this.#life = life
-    for (const pending of this.#pending.values()) if (pending.life === undefined) this.#dispatch(pending, life)
+    for (const pending of this.#pending.values()) if (pending.life === undefined) this.#give(pending, life)
+  }
+
+  /** The first user who comes to a process has it made ready for what is asked next, unless the one before ended soon. */
+  #noteUser(life: Life): void {
+    life.userMs = performance.now()
+    if (life.isReadied) return
+    life.isReadied = true
     // A process that ends meanwhile is started again, and says why.
     if (this.#quickEnds === 0) life.feeds.warmUp(awaitedIndices(this.#config.catalog.indices)).catch(() => undefined)
+  }
+
+  #give(pending: Pending, life: Life): void {
+    this.#dispatch(pending, life)
+    this.#noteUse(pending, life)
+  }
+
+  #noteUse({ call }: Pending, life: Life): void {
+    life.busyMs = performance.now()
+    if (call.isBackground !== true) this.#noteUser(life)
   }
 
   #dispatch(pending: Pending, life: Life): void {
@@ -341,6 +380,7 @@ class ProcessRunner implements QueryRunner {
 
   #look(): void {
     if (this.#life !== undefined) this.#lookAtIndices(this.#life)
+    if (this.#life !== undefined) this.#lookForIdleness(this.#life)
     if (this.#pending.size === 0) return
     this.#life?.process.look([...this.#pending.values()].some(isAnswering))
     const nowMs = performance.now()
@@ -357,6 +397,16 @@ class ProcessRunner implements QueryRunner {
     if (life.feeds.hasFollowed) life.feeds.follow()
   }
 
+  #lookForIdleness(life: Life): void {
+    for (const pending of this.#pending.values()) this.#noteUse(pending, life)
+    const { userAwayMs = USER_AWAY_MS, idleMs = IDLE_MS } = this.#times
+    const nowMs = performance.now()
+    if (nowMs - life.busyMs < idleMs || nowMs - life.userMs < userAwayMs) return
+    this.#life = undefined
+    life.feeds.close()
+    this.#retirement = life.process.stop()
+  }
+
   /** When the query is given up. An answer that is read as it is made may take any time, as long as it goes on. */
   #endOf({ arrivedMs, stream, movedMs, gathered }: Pending): number {
     const { budgetMs, graceMs, answerMs } = this.#times
@@ -367,7 +417,7 @@ class ProcessRunner implements QueryRunner {
   #onEnd(life: Life, end: ProcessEnd): void {
     life.feeds.close()
     if (this.#life === life) this.#life = undefined
-    if (this.#isStopped) return
+    if (this.#isStopped || end.reason === 'stopped') return
     this.#ended[end.reason] = (this.#ended[end.reason] ?? 0) + 1
     const { reason, culprit, said } = end
     this.#config.log.warn(
@@ -399,7 +449,7 @@ class ProcessRunner implements QueryRunner {
     clearInterval(this.#watch)
     clearTimeout(this.#restart)
     for (const pending of this.#pending.values()) this.#giveUp(pending, stopping())
-    await this.#life?.process.stop()
+    await Promise.all([this.#life?.process.stop(), this.#retirement])
   }
 }
 

@@ -93,6 +93,8 @@ export interface ReadableIndex {
 
 /** The storage of one index. All of it lives in one thread. */
 export interface IndexStorage extends ReadableIndex {
+  /** Its documents are in this thread's memory. Absent: they are in files. */
+  readonly isTable?: boolean
   readonly createdAtMs: number
   /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>

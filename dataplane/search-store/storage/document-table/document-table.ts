@@ -36,6 +36,7 @@ export function openDocumentTable(config: DocumentTableConfig, database: Documen
 }
 
 class DocumentTable implements IndexStorage, StagedTable {
+  readonly isTable = true
   readonly name: string
   readonly uuid: string
   readonly createdAtMs: number
@@ -44,7 +45,7 @@ class DocumentTable implements IndexStorage, StagedTable {
   readonly #database: DocumentDatabase
   readonly #queue: CommitQueue
   #entries = new Map<string, Entry>()
-  /** Made when somebody first asks for segments: mostly, queries read a copy in a process of their own. */
+  /** Made when somebody first asks for segments: queries that are not plain read a copy in a process of their own. */
   #runs: TableRuns | undefined
   #tombstones = new Map<string, number>()
   #nextSeqNo = 0
