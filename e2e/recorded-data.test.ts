@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type StubPlatforms, startStubPlatforms } from '../dataplane/demo/platforms/start.ts'
+import { isJsonObject } from '../dataplane/json/is-json-object.ts'
 import type { FeatureRow } from '../dataplane/ports/online-store.ts'
 import { openOnlineStore } from '../dataplane/roles/backends.ts'
 import { createCaller } from '../dataplane/testing/http-caller.ts'
@@ -107,12 +108,9 @@ for (const name of NAMES)
 /** The members of `seen` that `expected` names: a later version may tell more of an object. */
 function within(seen: unknown, expected: unknown): unknown {
   if (Array.isArray(seen) && Array.isArray(expected)) return seen.map((each, i) => within(each, expected[i]))
-  if (!isObject(seen) || !isObject(expected)) return seen
+  if (!isJsonObject(seen) || !isJsonObject(expected)) return seen
   return Object.fromEntries(Object.keys(expected).map(key => [key, within(seen[key], expected[key])]))
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const statusAtGateway = (gateway: string, key: string): Promise<number | undefined> =>
   new Promise((done, fail) => {

@@ -123,6 +123,7 @@ const ALLOWED: ImportTable = {
     'dataplane/limits/back-off.ts',
     'dataplane/contract/operator-name.ts',
     'dataplane/http/basic-authorization.ts',
+    'dataplane/json/is-json-object.ts',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
     'openid-client',
@@ -315,6 +316,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/request-body.ts',
     'dataplane/http/route.ts',
     'dataplane/http/server.ts',
+    'dataplane/json/is-json-object.ts',
     'dataplane/limits/back-off.ts',
     'dataplane/ports/clock.ts',
     'dataplane/process',
@@ -450,6 +452,7 @@ const ALLOWED: ImportTable = {
   'operator/observed': [
     'dataplane/contract',
     'dataplane/domain/tickets/platform-field.ts',
+    'dataplane/json/is-json-object.ts',
     'operator/api',
     'dataplane/kube/object.ts',
     'dataplane/text',
@@ -459,6 +462,7 @@ const ALLOWED: ImportTable = {
     'dataplane/contract',
     'operator/api',
     'operator/observed',
+    'dataplane/json/is-json-object.ts',
     'dataplane/kube/object.ts',
     '@kubernetes/client-node', // its types
     'node:crypto',
@@ -474,6 +478,7 @@ const ALLOWED: ImportTable = {
   ],
   'operator/reconcile': [
     'dataplane/contract/operator-name.ts',
+    'dataplane/json/is-json-object.ts',
     'dataplane/kube',
     'dataplane/limits/back-off.ts',
     'dataplane/ports',

@@ -36,12 +36,12 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'dataplane/domain/time/duration.ts': 'read after a pattern that takes linear time',
   'dataplane/kube/kubeconfig.ts': 'a file of the user',
   'dataplane/otlp-intake/grpc-answer.ts': 'a status of our own',
-  'dataplane/otlp/json-scalars.ts': 'read after a pattern that allows two such bytes',
+  'dataplane/otlp/json/json-scalars.ts': 'read after a pattern that allows two such bytes',
   'dataplane/process/describe-problem.ts': 'a message of an error',
   'dataplane/roles/dashboard/site/site.ts': 'the path of a file that is there',
   'dataplane/roles/patient-bus.ts': 'a message of an error',
   'operator/desired/role-settings.ts': 'a number that was printed here',
-  'operator/observed/pod-trouble.ts': 'the end of a log in a status, 4,096 bytes',
+  'operator/observed/workloads/pod-trouble.ts': 'the end of a log in a status, 4,096 bytes',
 }
 
 interface Expression {

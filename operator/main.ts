@@ -21,8 +21,9 @@ import { createControllers } from './controllers/start-controllers.ts'
 import { createConcurrencyLimit } from './runtime/concurrency-limit.ts'
 import { createEventRecorder } from './runtime/event-recorder.ts'
 import { type Checks, startHealthServer } from './runtime/health-server.ts'
-import { createLeaderElection, createSteadyClock, type LeaderElection } from './runtime/leader-election.ts'
+import { createLeaderElection, type LeaderElection } from './runtime/leader-election.ts'
 import { createOperatorMetrics, type OperatorMetrics } from './runtime/operator-metrics.ts'
+import { createSteadyClock } from './runtime/steady-clock.ts'
 
 const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
 /** For leader election, and for events. */

@@ -1,10 +1,11 @@
-/** Says whom a key stands for, without asking the search store for each request; notes when keys are used. */
+/** Says whom a key stands for, without asking the search store for each request. */
 import { isKeyFormed } from '../domain/api-keys/api-key.ts'
 import { keepBounded } from '../limits/keep-bounded.ts'
 import { type Clock, monotonicMs } from '../ports/clock.ts'
 import { SearchStoreUnavailable } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type ApiKeyStore, hashKey, type KeyOwner, onRevoked } from './key-store.ts'
+import { createKeyUses } from './key-uses.ts'
 
 /** A key that was looked up this long ago is looked up again beside the request. */
 const RENEW_MS = 300
@@ -18,8 +19,6 @@ const MAX_REMEMBERED = 10_000
 const MAX_STRANGERS = 10_000
 /** Look-ups of unknown keys at a time. */
 const MAX_LOOKUPS = 256
-/** How often uses are written. */
-const FLUSH_MS = 1_000
 
 export interface KeyCheck {
   /** Undefined for what is no valid key. Rejects with `SearchStoreUnavailable` when that cannot be known now. */
@@ -47,9 +46,8 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
   const known = new Map<string, Known>()
   /** Apart, so that keys that somebody makes up make nobody forget a key. */
   const strangers = new Map<string, Known>()
-  let uses = new Map<string, number>()
+  const uses = createKeyUses({ keys, clock, log })
   let lookups = 0
-  const ending = new AbortController()
   const forget = onRevoked(hash => {
     const entry = known.get(hash) ?? strangers.get(hash)
     if (entry !== undefined) entry.isRevoked = true
@@ -89,7 +87,7 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
   }
   const answer = (hash: string, { owner, isRevoked }: Known): KeyOwner | undefined => {
     if (owner === undefined || isRevoked) return undefined
-    uses.set(hash, clock.nowMs())
+    uses.note(hash)
     return owner
   }
   const lookUpFirst = async (hash: string, entry: Known): Promise<KeyOwner | undefined> => {
@@ -101,23 +99,6 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
     }
     return answer(hash, entry)
   }
-  const flush = async () => {
-    if (uses.size === 0) return
-    const written = uses
-    uses = new Map()
-    try {
-      await keys.noteUses(written)
-    } catch (error) {
-      log.debug({ error }, 'uses of API keys could not be written')
-      for (const [hash, atMs] of written) if (!uses.has(hash)) uses.set(hash, atMs)
-    }
-  }
-  const flushing = (async () => {
-    while (!ending.signal.aborted) {
-      await clock.sleep(FLUSH_MS, ending.signal)
-      await flush()
-    }
-  })()
 
   return {
     check(header) {
@@ -130,11 +111,10 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
       if (age >= RENEW_MS) lookUp(hash, entry).catch(() => undefined)
       return answer(hash, entry)
     },
-    flush,
-    async stop() {
-      ending.abort()
+    flush: uses.flush,
+    stop() {
       forget()
-      await flushing
+      return uses.stop()
     },
   }
 }

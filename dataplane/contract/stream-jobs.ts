@@ -1,7 +1,7 @@
 /** The stream jobs of the product (Decisions 2). Bridge and agent know them by the client's name that they have on the bus. */
 import type { BridgeThread } from './bridge-threads.ts'
 
-/** By process: the thread of the bridge whose group it joins and whose work it does, and the jobs that the agent reports for it. */
+/** By process: `thread` is the thread of the bridge in whose place it works, in its consumer group; `jobs` are what the agent reports for it. */
 export const STREAM_PROCESSES = {
   etl: { thread: 'etl', jobs: ['etl', 'enrich'] },
   score: { thread: 'anomaly', jobs: ['score'] },

@@ -69,7 +69,7 @@ export const TIMEOUT_CHECK_MS = 5_000
 /** A connection on which neither side gets anything through, such as that of a client that does not read its answer. */
 const NO_PROGRESS_MS = 120_000
 const STOP_GRACE_MS = 5_000
-/** Time in which a server that stops still answers what is on its way on its connections: a request that comes as its connection closes is lost without an answer. */
+/** Time in which a server that stops still takes requests on its connections: a request that arrives as its connection closes is lost without an answer. */
 const LAST_CALL_MS = 50
 /** Rounds of the event loop for what waits to be accepted and read, and those without a new connection that end them. */
 const MAX_ROUNDS = 100

@@ -2,10 +2,11 @@
 import { OPERATOR_NAME } from '../contract/operator-name.ts'
 import { type ApiAnswer, type Asked, NO_ANSWER, noAnswer, type Verb } from './api-failure.ts'
 import type { ClusterAccess } from './cluster-access.ts'
-import { ACCEPT_DISCOVERY, type GroupVersion, type ResourceListBody, readDiscovery, readResourceList } from './discovery.ts'
+import { createDiscovery } from './discover.ts'
 import { createApiTransport, describeError, type HttpRequest, type TransportDeps } from './http-transport.ts'
-import type { KubeClient, ObjectPage, RequestOptions, Selection, WatchEvent } from './kube-client.ts'
+import type { KubeClient, ObjectPage, Selection, WatchEvent } from './kube-client.ts'
 import type { KubernetesObject } from './object.ts'
+import { parseBody } from './parse-body.ts'
 import { apiVersionOf, collectionPath, type ObjectName, objectPath, qualifiedName, type Resource } from './resource.ts'
 import { readWatchEvents } from './watch-lines.ts'
 
@@ -15,26 +16,10 @@ const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
 export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps): KubeClient {
   const transport = createApiTransport(access, deps)
-  let discovered: { readonly etag: string | undefined; readonly resources: readonly Resource[] } | undefined
 
   const sendObject = async (request: HttpRequest): Promise<ApiAnswer<KubernetesObject>> => {
     const answer = await transport.send(request)
     return answer.ok ? parseBody<KubernetesObject>(answer.value.text, request.asked) : answer
-  }
-
-  const listResources = async (versions: readonly GroupVersion[], options: RequestOptions): Promise<ApiAnswer<readonly Resource[]>> => {
-    const resources: Resource[] = []
-    for (const each of versions) {
-      const path = `/apis/${each.group}/${each.version}`
-      const asked: Asked = { verb: 'get', resource: 'apis', name: path }
-      const answer = await transport.send({ asked, method: 'GET', path, ...options })
-      // Removed since the groups were listed.
-      if (!answer.ok && answer.failure.status === 404) continue
-      const body = answer.ok ? parseBody<ResourceListBody>(answer.value.text, asked) : answer
-      if (!body.ok) return body
-      resources.push(...readResourceList(body.value, each))
-    }
-    return { ok: true, value: resources }
   }
 
   const applyTo = (resource: Resource, object: KubernetesObject, force: boolean, subresource?: string): HttpRequest => ({
@@ -99,23 +84,7 @@ export function createHttpKubeClient(access: ClusterAccess, deps: TransportDeps)
       return answer.ok || answer.failure.status === 404 ? { ok: true, value: undefined } : answer
     },
 
-    async discover({ groups, ...options } = {}) {
-      const asked: Asked = { verb: 'get', resource: 'apis', name: '/apis' }
-      const tag = discovered?.etag === undefined ? {} : { ifNoneMatch: discovered.etag }
-      const answer = await transport.send({ asked, method: 'GET', path: '/apis', accept: ACCEPT_DISCOVERY, ...tag, ...options })
-      if (!answer.ok) return answer
-      if (answer.value.status === 304 && discovered !== undefined) return { ok: true, value: discovered.resources }
-      const body = parseBody<object>(answer.value.text, asked)
-      const found = body.ok ? readDiscovery(body.value, asked) : body
-      if (!found.ok) return found
-      if (found.value.resources === undefined) {
-        const wanted = found.value.versions.filter(({ group }) => groups === undefined || groups.includes(group))
-        return listResources(wanted, options)
-      }
-      discovered = { etag: answer.value.etag, resources: found.value.resources }
-      return { ok: true, value: found.value.resources }
-    },
-
+    discover: createDiscovery(transport),
     close: transport.close,
   }
 }
@@ -170,14 +139,5 @@ function parsePage(text: string, resource: Resource, asked: Asked): ApiAnswer<Ob
       resourceVersion: metadata.resourceVersion,
       ...(metadata.continue && { continue: metadata.continue }),
     },
-  }
-}
-
-/** An answer that ends in the middle is an answer that did not come. */
-function parseBody<T>(text: string, asked: Asked): ApiAnswer<T> {
-  try {
-    return { ok: true, value: JSON.parse(text) as T }
-  } catch {
-    return { ok: false, failure: noAnswer(NO_ANSWER.unreadable, `the answer is no JSON (${text.length} characters)`, asked) }
   }
 }

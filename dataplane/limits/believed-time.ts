@@ -36,8 +36,9 @@ export interface KeptDay {
 }
 
 /**
- * The earlier one of this machine's clock and the store's. Where that has gone on by more than the time that has passed, or at the start is more than a
- * day ahead of the newest day that is kept, and no day long past was made by then, it is held back for a day, and goes on evenly from where it was.
+ * The earlier one of this machine's clock and the store's, unless that time has jumped: it went on by more than the time that has passed, or is, at the
+ * start, more than a day ahead of the newest day that is kept, while no day long past was made by then. A time that jumped is held back for a day, and goes
+ * on evenly from where it was.
  */
 export function createBelievedTime(clock: TwoClocks): (told: TimesTold) => BelievedTime {
   let known: Moment | undefined

@@ -3,7 +3,7 @@ import { largestSource } from './largest-source.ts'
 
 /** Share of the memory that one owner may hold, so that requests of one leave room to the others. */
 const OWNER_SHARE = 0.75
-/** Share of that which bodies may hold that are still coming, so that slow ones leave room to requests that are whole. */
+/** Share of the memory, all or of one owner, for bodies that are still coming: slow ones leave room to whole requests. */
 const COMING_SHARE = 0.75
 /**
  * A body that is still coming is slow once its bytes have been held for so long on average, ms. One that comes evenly is never slow before twice this

@@ -22,7 +22,7 @@ export function createTurnstile(atOnce: number): <T>(work: () => Promise<T>) => 
   return work => turnstile('', work)
 }
 
-/** The same for work that has owners: those that wait get their places by turns, however much one of them brings, and the work of one keeps its order. */
+/** The same for work of several owners: their turns come round, however much one of them brings, and the work of each owner keeps its order. */
 export function createFairTurnstile(atOnce: number): <T>(owner: string, work: () => Promise<T>) => Promise<T> {
   const waiting = new Map<string, (() => void)[]>()
   let running = 0

@@ -6,9 +6,9 @@ const OWNER_ALONE = 0o700
 const TOLERATED: ReadonlySet<unknown> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM', 'EISDIR', 'EROFS'])
 
 /**
- * Makes a directory, with its parents, so that it is still there after a power cut: what is written into it, and synced, would be lost with its
- * name. What is durable lies below `DATA_DIR`, which the message of a failure names: `prefix` is its beginning. Its own parent is synced also when the directory was there: a process that was killed may have made it.
- * It holds what tenants sent, so its user alone may enter it; its parents have the mode that all new directories have.
+ * Makes a directory, with its parents, so that its name survives a power cut: synced files in it would be lost with the name. The parent is synced also
+ * when the directory was there, since a process that was killed may have made it. Its user alone may enter the directory, which holds what tenants sent; its
+ * parents have the mode that all new directories have. `prefix` begins the message of a failure.
  */
 export function makeDurableDirectory(path: string, sync: (directory: string) => void = syncDirectory, prefix = 'DATA_DIR: '): void {
   const directory = resolve(path)

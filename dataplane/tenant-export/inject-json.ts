@@ -1,6 +1,6 @@
 import { bufferOf } from '../memory/buffer-of.ts'
-import { acceptJson, acceptJsonSteps } from '../otlp/accept-json.ts'
 import { EditedText } from '../otlp/edited-text.ts'
+import { acceptJson, acceptJsonSteps } from '../otlp/json/accept-json.ts'
 import type { Edit } from '../otlp/layout.ts'
 import { MalformedPayload } from '../otlp/malformed.ts'
 import type { Steps } from '../otlp/steps.ts'

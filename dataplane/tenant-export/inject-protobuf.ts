@@ -5,9 +5,9 @@
 import { Fault } from '../json/fault.ts'
 import { MAX_GROUPS } from '../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
+import { WireReader } from '../otlp/protobuf/wire-reader.ts'
+import { ANY_VALUE, KEY_VALUE, LOG_RECORD, REQUEST, RESOURCE, RESOURCE_LOGS, SCOPE_LOGS, VALUES } from '../otlp/protobuf/wire-schema.ts'
 import { allSteps, Rests, type Steps } from '../otlp/steps.ts'
-import { WireReader } from '../otlp/wire-reader.ts'
-import { ANY_VALUE, KEY_VALUE, LOG_RECORD, REQUEST, RESOURCE, RESOURCE_LOGS, SCOPE_LOGS, VALUES } from '../otlp/wire-schema.ts'
 import { type AttributeLevel, type DroppedAttributes, type Injection, MAX_DROPPED_LENGTH, TENANT_ATTRIBUTE } from './attribute-names.ts'
 
 /** Changes the body where attributes go. With `headroom`, a copy that begins with so many bytes for the caller to fill. Throws `MalformedPayload` or `OversizedPayload`. */

@@ -1,6 +1,8 @@
 /** A search of a tenant as it goes to the store: the tenant's filter stands around the query of the caller, which cannot undo it (Decisions 7). */
+
 import { HttpError } from '../http/http-error.ts'
 import { isDeeperThan, MAX_SEARCH_BODY_DEPTH } from '../json/depth.ts'
+import { isJsonObject } from '../json/is-json-object.ts'
 import { checkCountBody, checkSearchBody } from './check-body.ts'
 import type { IndexKind } from './index-expression.ts'
 
@@ -28,8 +30,8 @@ function parseBody(sent: Uint8Array): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw new HttpError(400, 'body: expected JSON in UTF-8', {}, { cause })
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new HttpError(400, 'body: expected a JSON object')
-  return body as Readonly<Record<string, unknown>>
+  if (!isJsonObject(body)) throw new HttpError(400, 'body: expected a JSON object')
+  return body
 }
 
 /** Integers beyond those of JavaScript stay as they are written. `Number` of what stands for one is the number. */

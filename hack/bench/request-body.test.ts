@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { transcodeProtobuf } from '../../dataplane/otlp/transcode-protobuf.ts'
+import { transcodeProtobuf } from '../../dataplane/otlp/protobuf/transcode-protobuf.ts'
 import type { GeneratedRequest } from './generator.ts'
 import { buildRequestBodies, type Encoding } from './request-body.ts'
 

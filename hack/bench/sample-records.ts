@@ -1,8 +1,8 @@
 /** The generator's mix as it stands in the topics, in messages of 100 records. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../dataplane/contract/topics.ts'
-import { acceptJson } from '../../dataplane/otlp/accept-json.ts'
 import { findEqualKeys } from '../../dataplane/otlp/equal-keys.ts'
 import { cutFragments, joinFragments } from '../../dataplane/otlp/fragments.ts'
+import { acceptJson } from '../../dataplane/otlp/json/accept-json.ts'
 import type { RequestLayout } from '../../dataplane/otlp/layout.ts'
 import { createEtl } from '../../dataplane/pipeline/steps/flatten/etl.ts'
 import { createDocumentBuilder } from '../../dataplane/pipeline/steps/index-documents.ts'

@@ -2,8 +2,8 @@
 
 import { scoreRecord } from '../../dataplane/domain/anomalies/scoring.ts'
 import { DEFAULT_ZSCORE_CONFIG, ServiceWindows } from '../../dataplane/domain/anomalies/zscore.ts'
-import { acceptJson } from '../../dataplane/otlp/accept-json.ts'
-import { transcodeProtobuf } from '../../dataplane/otlp/transcode-protobuf.ts'
+import { acceptJson } from '../../dataplane/otlp/json/accept-json.ts'
+import { transcodeProtobuf } from '../../dataplane/otlp/protobuf/transcode-protobuf.ts'
 import { decodeFlatRecord } from '../../dataplane/pipeline/flat-record-layout.ts'
 import { createDetector } from '../../dataplane/pipeline/steps/detect.ts'
 import { createDocumentBuilder } from '../../dataplane/pipeline/steps/index-documents.ts'

@@ -20,7 +20,7 @@ interface FieldForm {
   readonly expected: string
 }
 
-/** Forms as a PATCH of the ticketing configuration asks for them, as far as CEL can tell; `observed/route-settings.ts` looks at the whole. */
+/** Forms as a PATCH of the ticketing configuration asks for them, as far as CEL can tell; `observed/routes/route-settings.ts` looks at the whole. */
 const FORMS: readonly FieldForm[] = [
   {
     fields: ['apiBaseUrl', 'baseUrl', 'instanceUrl'],

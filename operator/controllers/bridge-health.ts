@@ -113,7 +113,7 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
   }
 }
 
-/** A pod that is unready since a time to come has it from a clock that differs from ours: it would be asked only then, so it is asked now. */
+/** A pod that is unready since a time to come tells it by a clock that differs from ours. Such a pod is asked now. */
 function isPatienceOver(unreadyMs: number): boolean {
   return unreadyMs >= PATIENCE_MS || unreadyMs < -PATIENCE_MS
 }

@@ -11,10 +11,10 @@ import { API_GROUP, API_VERSION } from '../api/names.ts'
 import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
-import { SYNC_FAILED } from '../observed/disruption-budgets.ts'
 import type { DisruptionBudget } from '../observed/foreign-kinds.ts'
 import { readAutoscaler, readExternalSecret, readKafka, readKafkaTopic } from '../observed/read-foreign.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
+import { SYNC_FAILED } from '../observed/workloads/disruption-budgets.ts'
 
 type UsedKind = (typeof USED_KINDS)[number]
 type Watching = Omit<CachedKind, 'resource'>

@@ -4,7 +4,8 @@ import type { ApiAnswer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { ObjectName } from '../../dataplane/kube/resource.ts'
 import type { WantedSecrets } from '../observed/references.ts'
-import { createSecretContents, MAX_KEPT_CHARACTERS, type SecretContents } from './secret-contents.ts'
+import { MAX_KEPT_CHARACTERS } from './kept-secret.ts'
+import { createSecretContents, type SecretContents } from './secret-contents.ts'
 
 const PASSWORD: WantedSecrets = new Map([['search', new Set(['password'])]])
 const FORBIDDEN: ApiFailure = { status: 403, reason: 'Forbidden', message: 'cannot get secrets search', advice: 'grant it' }

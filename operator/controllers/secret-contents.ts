@@ -2,13 +2,13 @@
 import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { keyOf } from '../../dataplane/kube/resource.ts'
-import { inputsHash } from '../desired/inputs-hash.ts'
 import type { Problem } from '../observed/finding.ts'
 import type { Secret } from '../observed/foreign-kinds.ts'
 import type { SecretsRead } from '../observed/gathered.ts'
-import { ALL_KEYS, type WantedSecrets } from '../observed/references.ts'
+import type { WantedSecrets } from '../observed/references.ts'
+import { keptSecret } from './kept-secret.ts'
 import { SECRETS } from './kinds.ts'
+import { createSecretReferences, secretKey } from './secret-references.ts'
 
 export interface SecretContentsDeps {
   readonly client: Pick<KubeClient, 'get'>
@@ -30,10 +30,6 @@ export interface SecretContents {
   readonly size: number
 }
 
-/** A longer value is kept as its digest. Values that are copied are shorter (`MAX_FIELD_BYTES`). */
-export const MAX_KEPT_CHARACTERS = 22 * 1024
-/** Keys without a reference whose names are kept, for messages. */
-const MAX_OTHER_KEYS = 9
 /** The watch may tell of a newer version while the answer is on its way. */
 const MAX_TRIES = 3
 
@@ -46,58 +42,23 @@ interface Known {
   readonly keys: ReadonlySet<string>
 }
 
-interface Owner {
-  readonly namespace: string | undefined
-  readonly wanted: WantedSecrets
-}
-
 export function createSecretContents({ client, metadataOf }: SecretContentsDeps): SecretContents {
   const known = new Map<string, Known>()
-  const owners = new Map<string, Owner>()
-  /** By Secret, the owners that refer to it. */
-  const ownersOf = new Map<string, Set<string>>()
+  const references = createSecretReferences()
   const asking = new Map<string, Promise<ApiFailure | undefined>>()
 
-  const release = (owner: string): void => {
-    const { namespace, wanted } = owners.get(owner) ?? NOTHING
-    owners.delete(owner)
-    for (const name of wanted.keys()) {
-      const key = nameOf(namespace, name)
-      const left = ownersOf.get(key)
-      left?.delete(owner)
-      if (left?.size === 0) ownersOf.delete(key)
-    }
+  const drop = (keys: readonly string[]): void => {
+    for (const key of keys) known.delete(key)
   }
-
-  const keep = (owner: string, namespace: string | undefined, wanted: WantedSecrets): void => {
-    const before = owners.get(owner) ?? NOTHING
-    release(owner)
-    owners.set(owner, { namespace, wanted })
-    for (const name of wanted.keys()) {
-      const key = nameOf(namespace, name)
-      ownersOf.set(key, (ownersOf.get(key) ?? new Set()).add(owner))
-    }
-    drop(before)
-  }
-
-  const drop = ({ namespace, wanted }: Owner): void => {
-    for (const name of wanted.keys()) {
-      const key = nameOf(namespace, name)
-      if (!ownersOf.has(key)) known.delete(key)
-    }
-  }
-
-  const wantedKeys = (key: string, name: string): ReadonlySet<string> =>
-    new Set([...(ownersOf.get(key) ?? [])].flatMap(owner => [...(owners.get(owner)?.wanted.get(name) ?? [])]))
 
   const ask = async (key: string, { metadata }: KubernetesObject): Promise<ApiFailure | undefined> => {
     const { namespace, name } = metadata
-    const keys = wantedKeys(key, name)
+    const keys = references.wantedKeys(key, name)
     const answer = await client.get(SECRETS, namespace === undefined ? { name } : { namespace, name })
     if (!answer.ok && answer.failure.status !== 404) return answer.failure
-    const secret = answer.ok ? slim(answer.value, keys) : undefined
+    const secret = answer.ok ? keptSecret(answer.value, keys) : undefined
     const versions = [versionOf(metadata), ...(secret === undefined ? [] : [versionOf(secret.metadata)])]
-    if (ownersOf.has(key)) known.set(key, { secret, versions, keys })
+    if (references.isWanted(key)) known.set(key, { secret, versions, keys })
     return undefined
   }
 
@@ -109,7 +70,7 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
   }
 
   const readOne = async (namespace: string | undefined, name: string, keys: ReadonlySet<string>) => {
-    const key = nameOf(namespace, name)
+    const key = secretKey(namespace, name)
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const seen = metadataOf(namespace, name)
       if (seen === undefined) {
@@ -126,7 +87,7 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
 
   return {
     async read(owner, namespace, wanted) {
-      keep(owner, namespace, wanted)
+      drop(references.replace(owner, namespace, wanted))
       const secrets = new Map<string, Secret>()
       const unread = new Map<string, Problem>()
       let first: ApiFailure | undefined
@@ -135,21 +96,13 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
         if (secret !== undefined) secrets.set(name, secret)
         if (failure === undefined) continue
         first ??= failure
-        const isForbidden = failure.status === 403
-        const message = describe(failure)
         // While the API server is in trouble the known content goes on being used. A missing right is told even then.
-        if (secret === undefined || isForbidden)
-          unread.set(
-            name,
-            isForbidden ? { reason: 'Forbidden', message, effect: 'stalled' } : { reason: 'SecretNotRead', message, effect: 'progressing' },
-          )
+        if (secret === undefined || isForbidden(failure)) unread.set(name, problemOf(failure))
       }
       return { secrets: toRecord(secrets), unreadSecrets: toRecord(unread), ...(first !== undefined && { failure: first }) }
     },
     forget(owner) {
-      const before = owners.get(owner) ?? NOTHING
-      release(owner)
-      drop(before)
+      drop(references.remove(owner))
     },
     get size() {
       return known.size
@@ -157,56 +110,18 @@ export function createSecretContents({ client, metadataOf }: SecretContentsDeps)
   }
 }
 
-const NOTHING: Owner = { namespace: undefined, wanted: new Map() }
-
 const hasAll = (set: ReadonlySet<string>, wanted: ReadonlySet<string>) => [...wanted].every(key => set.has(key))
-
-function nameOf(namespace: string | undefined, name: string): string {
-  return keyOf(namespace === undefined ? { name } : { namespace, name })
-}
 
 function versionOf({ uid = '', resourceVersion = '' }: KubernetesObject['metadata']): string {
   return `${uid} ${resourceVersion}`
 }
 
-function describe({ message, advice }: ApiFailure): string {
-  return advice === undefined ? message : `${message}; ${advice}`
+const isForbidden = ({ status }: ApiFailure) => status === 403
+
+function problemOf(failure: ApiFailure): Problem {
+  const message = failure.advice === undefined ? failure.message : `${failure.message}; ${failure.advice}`
+  if (isForbidden(failure)) return { reason: 'Forbidden', message, effect: 'stalled' }
+  return { reason: 'SecretNotRead', message, effect: 'progressing' }
 }
 
 const toRecord = <T>(entries: ReadonlyMap<string, T>): Readonly<Record<string, T>> => Object.fromEntries(entries)
-
-/** The Secret without the values that no reference wants. */
-function slim({ apiVersion, kind, metadata, ['data']: data }: KubernetesObject, keys: ReadonlySet<string>): Secret {
-  const { name, namespace, uid, resourceVersion } = metadata
-  const entries: [string, string][] = []
-  const long: [string, number][] = []
-  let others = 0
-  for (const [key, value] of Object.entries((data ?? {}) as NonNullable<Secret['data']>)) {
-    if (!keys.has(key) && !keys.has(ALL_KEYS)) {
-      if (others++ < MAX_OTHER_KEYS) entries.push([key, ''])
-    } else if (isLong(value)) {
-      entries.push([key, standIn(value)])
-      long.push([key, Buffer.byteLength(value, 'base64')])
-    } else entries.push([key, value])
-  }
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-    },
-    data: Object.fromEntries(entries),
-    ...(long.length > 0 && { longValues: Object.fromEntries(long) }),
-  }
-}
-
-const isLong = (base64: string) => base64.length > MAX_KEPT_CHARACTERS
-
-/** Stands for a long value: it differs when the content does, and looks like PEM when the content is PEM. */
-function standIn(base64: string): string {
-  const marker = Buffer.from(base64, 'base64').includes('-----BEGIN ') ? '-----BEGIN ' : ''
-  return btoa(`${marker}sha256 ${inputsHash(base64)}`)
-}

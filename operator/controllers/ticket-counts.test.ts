@@ -4,7 +4,7 @@ import { TARGET_METRICS } from '../../dataplane/contract/counters.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { createMetrics } from '../../dataplane/telemetry/metrics.ts'
 import { createFakeClock, type FakeClock } from '../../dataplane/testing/fake-clock.ts'
-import type { AgentCounts } from '../observed/dispatch-counts.ts'
+import type { AgentCounts } from '../observed/routes/dispatch-counts.ts'
 import { TICKETING_ROUTES } from './kinds.ts'
 import { createTicketCounts, type TicketCounts } from './ticket-counts.ts'
 

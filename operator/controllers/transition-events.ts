@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Condition } from '../api/status.ts'
-import type { EventRecorder, Transition } from '../runtime/event-recorder.ts'
+import type { Transition } from '../runtime/event-object.ts'
+import type { EventRecorder } from '../runtime/event-recorder.ts'
 
 /** Called after a status was written that differs from the one before. */
 export type TellTransitions = (about: KubernetesObject, before: readonly Condition[], after: readonly Condition[]) => void

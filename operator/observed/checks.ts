@@ -3,13 +3,13 @@ import { TOPICS } from '../../dataplane/contract/topics.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
 import { isOffered } from '../api/components.ts'
 import { conditionOf } from '../api/status.ts'
-import { checkAutoscaling } from './autoscaling.ts'
-import { checkComponents } from './component-checks.ts'
-import { checkDisruptionBudgets } from './disruption-budgets.ts'
 import { checkEncryptionKey } from './encryption-key.ts'
 import { effectOfRefusal, type Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
 import type { PipelineView } from './pipeline-view.ts'
+import { checkAutoscaling } from './workloads/autoscaling.ts'
+import { checkComponents } from './workloads/component-checks.ts'
+import { checkDisruptionBudgets } from './workloads/disruption-budgets.ts'
 
 export type Check = (view: PipelineView) => readonly Finding[]
 

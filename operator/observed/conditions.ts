@@ -3,8 +3,8 @@ import type { LogPipelineStatus } from '../api/status.ts'
 import { CHECKS } from './checks.ts'
 import { type Effect, type Finding, toCondition } from './finding.ts'
 import type { PipelineView } from './pipeline-view.ts'
-import { startDeadlineMs } from './start-deadline.ts'
 import { keptTopicPrefix } from './topic-prefix.ts'
+import { startDeadlineMs } from './workloads/start-deadline.ts'
 
 /** Parts of the status that come from the plan. */
 export interface DesiredFacts {

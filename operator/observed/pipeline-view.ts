@@ -8,9 +8,9 @@ import type { Problem } from './finding.ts'
 import type { Gathered } from './gathered.ts'
 import { BUS_USERS, pipelineReferences } from './references.ts'
 import { type ResolvedReference, resolveReference } from './resolve-reference.ts'
-import { type SelectedRoute, selectRoutes } from './routes.ts'
+import { type SelectedRoute, selectRoutes } from './routes/routes.ts'
 import { topicPrefixOf } from './topic-prefix.ts'
-import { type WorkloadState, workloadState } from './workload-state.ts'
+import { type WorkloadState, workloadState } from './workloads/workload-state.ts'
 
 export interface PipelineView {
   readonly gathered: Gathered

@@ -1,4 +1,5 @@
 /** Reads objects of other operators, whose status may hold anything, as the types in `foreign-kinds.ts` have them. */
+import { isJsonObject } from '../../dataplane/json/is-json-object.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Autoscaler, ExternalSecret, ForeignCondition, KafkaTopic, StrimziKafka, StrimziListener } from './foreign-kinds.ts'
 
@@ -51,7 +52,7 @@ function parts({ spec, status, ...rest }: KubernetesObject & { readonly spec?: u
   return { spec: fields(spec), status: fields(status), rest }
 }
 
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {})
+const fields = (value: unknown): Fields => (isJsonObject(value) ? value : {})
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** The named fields that are texts. */

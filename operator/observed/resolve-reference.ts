@@ -7,7 +7,7 @@ import type { Problem } from './finding.ts'
 import type { ForeignCondition, Secret } from './foreign-kinds.ts'
 import { isServed, ownOf, type SecretsRead } from './gathered.ts'
 import { type Reference, targetOf } from './references.ts'
-import { FIELD_RULES } from './route-settings.ts'
+import { FIELD_RULES } from './routes/route-settings.ts'
 
 /** A value that is there: `key` of `secret`, and its content in base64. */
 export interface SecretValue {

@@ -43,8 +43,8 @@ export interface Wanted {
 }
 
 /**
- * Deletions come last. `settled`: by uid, the hash of what was applied to objects whose fields the API server does not all note as ours
- * (it drops unknown ones), or of which nothing tells who manages them. They count as unchanged until the wanted object changes.
+ * Deletions come last. `settled` is, by uid, the hash of what was applied to objects whose managed fields do not tell it: the API server drops fields that it
+ * does not know, or the objects name no managers. Such objects count as unchanged until the wanted object changes.
  */
 export function plan(
   { owner, objects, isKept = () => false }: Wanted,

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../dataplane/json/is-json-object.ts'
 import type { ApiAnswer } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
@@ -21,8 +22,7 @@ function comparable(status: { readonly conditions?: unknown }): string {
  * a pipeline all of whose workloads are gone would stay Ready. A map that is left out goes as it should.
  */
 function withoutEmptyMaps(status: object): Readonly<Record<string, unknown>> {
-  const isEmptyMap = (value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  const isEmptyMap = (value: unknown) => isJsonObject(value) && Object.keys(value).length === 0
   return Object.fromEntries(Object.entries(status).filter(([, value]) => !isEmptyMap(value)))
 }
 

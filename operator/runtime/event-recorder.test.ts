@@ -5,7 +5,8 @@ import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { configMap } from '../../dataplane/kube/testing/resources.ts'
 import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
-import { createEventRecorder, EVENTS, type EventRecorder, type Transition } from './event-recorder.ts'
+import type { Transition } from './event-object.ts'
+import { createEventRecorder, EVENTS, type EventRecorder } from './event-recorder.ts'
 
 const READY: Transition = { type: 'Normal', reason: 'Ready', action: 'Reconcile', note: 'all is well' }
 

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
-import { createLeaderElection, LEASES, type LeaderElection, RENEW_MS } from './leader-election.ts'
+import { createLeaderElection, type LeaderElection, RENEW_MS } from './leader-election.ts'
+import { LEASES } from './lease.ts'
 
 describe('Leader election', () => {
   let cluster: TestCluster

@@ -1,14 +1,11 @@
 /** Leader election: of several operators the holder of the Lease (coordination.k8s.io) leads, as with client-go. */
 
-import { performance } from 'node:perf_hooks'
-import { type ApiAnswer, type ApiFailure, NO_ANSWER } from '../../dataplane/kube/api-failure.ts'
+import { type ApiFailure, NO_ANSWER } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { Resource } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
-
-export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', namespaced: true }
+import { givenBack, heldBy, isHeldByOther } from './lease.ts'
+import { createLeaseRecord, type LeaseRecord } from './lease-record.ts'
 
 export interface LeaderElectionConfig {
   readonly namespace: string
@@ -43,187 +40,164 @@ export interface LeaderElection {
   stop(): Promise<void>
 }
 
-/** How long others wait for a leader that is silent; how long a leader tries before it gives up; how often it tries, from the begin of one to that of the next. */
-export const LEASE_MS = 15_000
+/** How long a leader tries to renew before it gives up. Others wait longer: `LEASE_MS`. */
 export const RENEW_MS = 10_000
-export const RETRY_MS = 2000
+/** How often it tries, from the begin of one try to that of the next. */
+const RETRY_MS = 2000
 const REQUEST_MS = 5000
 
-interface LeaseSpec {
-  readonly holderIdentity?: string
-  readonly leaseDurationSeconds?: number
-  readonly acquireTime?: string
-  readonly renewTime?: string
-  readonly leaseTransitions?: number
+export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderElectionDeps): LeaderElection {
+  return new Election(config, deps)
 }
 
-export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderElectionDeps): LeaderElection {
-  const { client, clock, log } = deps
-  const { namespace, name, identity } = config
-  const stopped = new AbortController()
-  const acquired = Promise.withResolvers<void>()
-  const lost = Promise.withResolvers<never>()
-  lost.promise.catch(() => {})
-  /** The Lease as seen last, and when it last changed: times within it are another machine's. */
-  let seen: { readonly lease: KubernetesObject; readonly changedMs: number } | undefined
-  let leads = false
+class Election implements LeaderElection {
+  readonly #config: LeaderElectionConfig
+  readonly #deps: LeaderElectionDeps
+  readonly #record: LeaseRecord
+  readonly #stopped = new AbortController()
+  readonly #acquired = Promise.withResolvers<void>()
+  readonly #lost = Promise.withResolvers<never>()
+  #leads = false
   /** A write of ours may have made us the holder, whether or not its answer came. */
-  let mayHold = false
-  let renewedMs = 0
-  let running: Promise<void> | undefined
-  let lastFailure = ''
+  #mayHold = false
+  #renewedMs = 0
+  #running: Promise<void> | undefined
+  #lastFailure = ''
 
-  const remember = (lease: KubernetesObject): void => {
-    if (seen?.lease.metadata.resourceVersion !== lease.metadata.resourceVersion) seen = { lease, changedMs: clock.nowMs() }
+  constructor(config: LeaderElectionConfig, deps: LeaderElectionDeps) {
+    this.#config = config
+    this.#deps = deps
+    this.#record = createLeaseRecord(config, deps.client, deps.clock)
+    this.#lost.promise.catch(() => {})
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  get leads(): boolean {
+    return this.#leads
+  }
+
+  get surelyLeads(): boolean {
+    return this.#leads && !this.#isOverdue()
+  }
+
+  get holder(): string {
+    return this.#record.spec?.holderIdentity ?? ''
+  }
+
+  get acquired(): Promise<void> {
+    return this.#acquired.promise
+  }
+
+  get lost(): Promise<never> {
+    return this.#lost.promise
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    await this.#running
+    await this.#release()
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#deps
+    const { signal } = this.#stopped
+    while (!signal.aborted) {
+      const startMs = clock.nowMs()
+      const holds = await this.#tryHold()
+      if (signal.aborted) return
+      if (holds && !this.#leads) this.#lead()
+      // Another took it, or we could not renew in time: others may take it any moment.
+      if (this.#leads && !holds && (this.#isTaken() || this.#isOverdue())) return this.#lose()
+      await clock.sleep(this.#pauseMs(startMs), signal)
+    }
   }
 
   /** Takes or renews the Lease; false when that did not work. */
-  const tryHold = async (): Promise<boolean> => {
+  async #tryHold(): Promise<boolean> {
     // A leader knows the Lease from its own last write and need not ask for it again.
-    const isKnown = leads && seen !== undefined
-    if (!isKnown) {
-      const got = await client.get(LEASES, { namespace, name }, timeLimit())
-      if (!got.ok && got.failure.status !== 404) return tell(got.failure)
-      if (got.ok) remember(got.value)
-      else seen = undefined
-    }
-    if (seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)) return false
-    mayHold = true
-    const startMs = clock.nowMs()
-    const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), timeLimit())
-    if (!written.ok) {
+    const isKnown = this.#leads && this.#record.seen !== undefined
+    const unread = isKnown ? undefined : await this.#record.read(this.#timeLimit())
+    if (unread !== undefined && unread.status !== 404) return this.#tell(unread)
+    if (this.#isTaken()) return false
+    this.#mayHold = true
+    const startMs = this.#deps.clock.nowMs()
+    const unwritten = await this.#record.write(heldBy(this.#config.identity, this.#record.spec, startMs), this.#timeLimit())
+    if (unwritten !== undefined) {
       // Another's, or deleted, or a renewal that was given up arrived all the same.
-      const isOther = written.failure.status === 409 || written.failure.status === 404
-      if (isOther) seen = undefined
-      return isOther && isKnown && !isOverdue() ? tryHold() : tell(written.failure)
+      const isOther = unwritten.status === 409 || unwritten.status === 404
+      if (isOther) this.#record.forget()
+      return isOther && isKnown && !this.#isOverdue() ? this.#tryHold() : this.#tell(unwritten)
     }
-    remember(written.value)
-    renewedMs = startMs
-    lastFailure = ''
+    this.#renewedMs = startMs
+    this.#lastFailure = ''
     return true
   }
 
-  const timeLimit = () => {
-    const leftMs = leads ? Math.max(1, renewedMs + RENEW_MS - clock.nowMs()) : REQUEST_MS
-    return { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: stopped.signal }
+  #timeLimit() {
+    const leftMs = this.#leads ? Math.max(1, this.#leftMs()) : REQUEST_MS
+    return { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: this.#stopped.signal }
   }
 
-  const write = (
-    spec: LeaseSpec,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<ApiAnswer<KubernetesObject>> =>
-    seen === undefined
-      ? client.create(LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec }, options)
-      : client.replace(LEASES, { ...seen.lease, spec }, options)
-
-  const isHeldByOther = ({ holderIdentity = '', leaseDurationSeconds = LEASE_MS / 1000 }: LeaseSpec, changedMs: number): boolean =>
-    holderIdentity !== '' && holderIdentity !== identity && clock.nowMs() < changedMs + leaseDurationSeconds * 1000
-
-  const nextSpec = (before: LeaseSpec | undefined): LeaseSpec => {
-    const now = microTime(clock.nowMs())
-    const ours = before?.holderIdentity === identity
-    return {
-      holderIdentity: identity,
-      leaseDurationSeconds: LEASE_MS / 1000,
-      acquireTime: ours ? (before.acquireTime ?? now) : now,
-      renewTime: now,
-      leaseTransitions: before === undefined ? 0 : (before.leaseTransitions ?? 0) + (ours ? 0 : 1),
-    }
+  /** The time that a leader has to renew. */
+  #leftMs(): number {
+    return this.#renewedMs + RENEW_MS - this.#deps.clock.nowMs()
   }
 
-  const tell = ({ reason, message, advice }: ApiFailure): false => {
-    if (!stopped.signal.aborted && lastFailure !== message) log.warn({ reason, advice }, `leader election: ${message}`)
+  #isOverdue(): boolean {
+    return this.#leftMs() <= 0
+  }
+
+  #isTaken(): boolean {
+    const { seen } = this.#record
+    return seen !== undefined && isHeldByOther(seen, this.#config.identity, this.#deps.clock.nowMs())
+  }
+
+  /** A slow answer is part of the time: two that take nearly 5 s each come within the 10 s. */
+  #pauseMs(startMs: number): number {
+    const jitter = this.#leads ? 0 : RETRY_MS * 0.2 * this.#deps.random()
+    const untilNextMs = startMs + RETRY_MS + jitter - this.#deps.clock.nowMs()
+    return Math.max(1, this.#leads ? Math.min(untilNextMs, this.#leftMs()) : untilNextMs)
+  }
+
+  #tell({ reason, message, advice }: ApiFailure): false {
+    if (!this.#stopped.signal.aborted && this.#lastFailure !== message)
+      this.#deps.log.warn({ reason, advice }, `leader election: ${message}`)
     // In the last moment there is no time for an answer: the failure before says why.
-    if (reason !== NO_ANSWER.timeout || lastFailure === '') lastFailure = message
+    if (reason !== NO_ANSWER.timeout || this.#lastFailure === '') this.#lastFailure = message
     return false
   }
 
-  const run = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      const startMs = clock.nowMs()
-      const holds = await tryHold()
-      if (stopped.signal.aborted) return
-      if (holds && !leads) {
-        leads = true
-        log.info({ identity }, 'leading')
-        deps.onLead?.(true)
-        acquired.resolve()
-      }
-      // Another took it, or we could not renew in time: others may take it any moment.
-      if (leads && !holds && (isTaken() || isOverdue())) return lose()
-      const jitter = leads ? 0 : RETRY_MS * 0.2 * deps.random()
-      const nowMs = clock.nowMs()
-      const leftMs = leads ? renewedMs + RENEW_MS - nowMs : Number.POSITIVE_INFINITY
-      // A slow answer is part of the time: two that take nearly 5 s each come within the 10 s.
-      await clock.sleep(Math.max(1, Math.min(startMs + RETRY_MS + jitter - nowMs, leftMs)), stopped.signal)
-    }
+  #lead(): void {
+    this.#leads = true
+    this.#deps.log.info({ identity: this.#config.identity }, 'leading')
+    this.#deps.onLead?.(true)
+    this.#acquired.resolve()
   }
 
-  const isOverdue = (): boolean => clock.nowMs() - renewedMs >= RENEW_MS
-
-  const isTaken = (): boolean => seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)
-
-  const lose = (): void => {
-    leads = false
-    mayHold = false
-    deps.onLead?.(false)
-    lost.reject(
-      new Error(`leader election: ${identity} no longer leads: ${lastFailure || `the lease ${namespace}/${name} is held by ${holder()}`}`),
-    )
+  #lose(): void {
+    const { namespace, name, identity } = this.#config
+    this.#leads = false
+    this.#mayHold = false
+    this.#deps.onLead?.(false)
+    const why = this.#lastFailure || `the lease ${namespace}/${name} is held by ${this.holder}`
+    this.#lost.reject(new Error(`leader election: ${identity} no longer leads: ${why}`))
   }
 
-  const holder = (): string => (seen === undefined ? '' : (specOf(seen.lease).holderIdentity ?? ''))
-
-  const release = async (): Promise<void> => {
-    if (!mayHold) return
-    if (leads) deps.onLead?.(false)
-    leads = false
+  async #release(): Promise<void> {
+    if (!this.#mayHold) return
+    const { clock, log, onLead } = this.#deps
+    const { identity } = this.#config
+    if (this.#leads) onLead?.(false)
+    this.#leads = false
     const options = { timeoutMs: REQUEST_MS }
     // A renewal that was cut off may have arrived all the same.
-    const got = await client.get(LEASES, { namespace, name }, options)
-    if (got.ok && specOf(got.value).holderIdentity !== identity) return
-    if (got.ok) remember(got.value)
-    const { acquireTime: _acquired, ...spec } = got.ok ? specOf(got.value) : {}
-    const released = { ...spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.nowMs()) }
-    const answer = got.ok ? await write(released, options) : got
-    if (answer.ok) log.info({ identity }, 'gave the lead back')
-    else log.warn({ reason: answer.failure.reason }, `could not give the lead back: ${answer.failure.message}`)
+    const unread = await this.#record.read(options)
+    if (unread === undefined && this.holder !== identity) return
+    const failure = unread ?? (await this.#record.write(givenBack(this.#record.spec ?? {}, clock.nowMs()), options))
+    if (failure === undefined) log.info({ identity }, 'gave the lead back')
+    else log.warn({ reason: failure.reason }, `could not give the lead back: ${failure.message}`)
   }
-
-  return {
-    start: () => {
-      running ??= run()
-    },
-    get leads() {
-      return leads
-    },
-    get surelyLeads() {
-      return leads && !isOverdue()
-    },
-    get holder() {
-      return holder()
-    },
-    acquired: acquired.promise,
-    lost: lost.promise,
-    async stop() {
-      stopped.abort()
-      await running
-      await release()
-    },
-  }
-}
-
-function specOf(lease: KubernetesObject): LeaseSpec {
-  return (lease['spec'] ?? {}) as LeaseSpec
-}
-
-/** `MicroTime`: the API server refuses milliseconds there. */
-export function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z')
-}
-
-/** A clock that does not jump when the machine's time is set: it starts with it and counts on by itself. */
-export function createSteadyClock(clock: Clock): Clock {
-  const offsetMs = clock.nowMs() - performance.now()
-  return { nowMs: () => Math.round(offsetMs + performance.now()), sleep: clock.sleep }
 }

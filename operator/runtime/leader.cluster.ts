@@ -5,7 +5,7 @@ import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
 import type { OperatorProcess } from '../testing/operator-process.ts'
-import { LEASE_MS } from './leader-election.ts'
+import { LEASE_MS } from './lease.ts'
 
 export const needs = ['kubernetes']
 

@@ -6,7 +6,7 @@ import type { ClusterObject } from '../../dataplane/testing/cluster/kubectl.ts'
 import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { CACHED_KINDS, OPTIONAL_KINDS } from '../controllers/kinds.ts'
 import { EVENTS } from '../runtime/event-recorder.ts'
-import { LEASES } from '../runtime/leader-election.ts'
+import { LEASES } from '../runtime/lease.ts'
 
 export interface ClusterObjects {
   /** `undefined` when it is not there. */

@@ -9,7 +9,7 @@ import { createFakeClock, type FakeClock } from '../../dataplane/testing/fake-cl
 import { CACHED_KINDS } from '../controllers/kinds.ts'
 import { type RunningOperator, start } from '../main.ts'
 import { EVENTS } from '../runtime/event-recorder.ts'
-import { LEASES } from '../runtime/leader-election.ts'
+import { LEASES } from '../runtime/lease.ts'
 
 export interface OperatorHarness {
   readonly server: FakeApiServer

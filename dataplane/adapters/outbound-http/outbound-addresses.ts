@@ -37,8 +37,8 @@ export function createOutboundAddresses({
 }
 
 /**
- * The address that is expected instead of a host that nobody may speak to, for those who store one: whether its text tells so. Undefined for addresses that
- * may be spoken to, and for names, which are looked up when somebody connects.
+ * For those who store a host: the address that is expected instead, where the text of the host shows that nobody may speak to it. Undefined for addresses
+ * that may be spoken to, and for names, which are looked up when somebody connects.
  */
 export function expectedInsteadOf(host: string, { allowPrivate }: Pick<OutboundAddressesConfig, 'allowPrivate'>): string | undefined {
   const address = /^(?:.*\.)?localhost\.?$/i.test(host) ? '127.0.0.1' : host

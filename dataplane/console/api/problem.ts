@@ -1,5 +1,5 @@
 /** The problem of a request, in words for the person in front of the console: the event, and the next step. */
-import { visibleText } from '../components/visible-text.ts'
+import { visibleText } from '../components/text/visible-text.ts'
 
 export interface Problem {
   readonly message: string

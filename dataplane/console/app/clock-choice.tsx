@@ -1,7 +1,7 @@
 import { serverNow } from '../api/server-clock.ts'
-import { browserZone, sayOffset, showUtc, zoneName } from '../components/clock.ts'
-import { useShortcut } from '../components/use-shortcut.ts'
-import { useShowsUtc } from '../components/use-shows-utc.ts'
+import { useShortcut } from '../components/keyboard/use-shortcut.ts'
+import { browserZone, sayOffset, showUtc, zoneName } from '../components/time/clock.ts'
+import { useShowsUtc } from '../components/time/use-shows-utc.ts'
 import styles from './shell.module.css'
 
 /** The zone of all times on the page, and the way to the other: UTC, or that of the browser. */

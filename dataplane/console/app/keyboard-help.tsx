@@ -1,9 +1,9 @@
 /** The help on the keys of this page; `?` opens it. */
 import { Modal } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { isLetterKey, onLetterKeysChange, setLetterKeys, usesLetterKeys } from '../components/letter-keys.ts'
-import type { Shortcut } from '../components/shortcuts.ts'
-import { shortcuts } from '../components/use-shortcut.ts'
+import { isLetterKey, onLetterKeysChange, setLetterKeys, usesLetterKeys } from '../components/keyboard/letter-keys.ts'
+import type { Shortcut } from '../components/keyboard/shortcuts.ts'
+import { shortcuts } from '../components/keyboard/use-shortcut.ts'
 import styles from './shell.module.css'
 
 const EVERYWHERE = 'Everywhere'

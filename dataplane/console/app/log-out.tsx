@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconLogout } from '@tabler/icons-react'
 import { useEffect } from 'react'
-import { visibleText } from '../components/visible-text.ts'
+import { visibleText } from '../components/text/visible-text.ts'
 import { BASE_PATH } from '../url-state/base-path.ts'
 import { useSession } from './use-session.ts'
 

@@ -9,7 +9,7 @@ import {
   IconUpload,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
-import { lazyPart } from '../components/lazy-part.ts'
+import { lazyPart } from '../components/layout/lazy-part.ts'
 
 export interface PageRoute {
   /** In the navigation. */

@@ -3,11 +3,10 @@ import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } fr
 import { IconKeyboard, IconMoon, IconSun } from '@tabler/icons-react'
 import { type ReactNode, useState, useSyncExternalStore } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
-import { onLetterKeysChange, usesLetterKeys } from '../components/letter-keys.ts'
-import { Notices } from '../components/stale.tsx'
-import { Progress } from '../components/states.tsx'
-import { useKeptFocus } from '../components/use-kept-focus.ts'
-import { leaveControl, useShortcut, useShortcutListener } from '../components/use-shortcut.ts'
+import { onLetterKeysChange, usesLetterKeys } from '../components/keyboard/letter-keys.ts'
+import { leaveControl, useShortcut, useShortcutListener } from '../components/keyboard/use-shortcut.ts'
+import { Notices } from '../components/states/stale.tsx'
+import { Progress } from '../components/states/states.tsx'
 import { BASE_PATH } from '../url-state/base-path.ts'
 import { useLink } from '../url-state/links.ts'
 import { ClockChoice } from './clock-choice.tsx'
@@ -16,6 +15,7 @@ import { LogOut } from './log-out.tsx'
 import { type PageRoute, ROUTES } from './routes.ts'
 import styles from './shell.module.css'
 import { TenantChoice } from './tenant-choice.tsx'
+import { useKeptFocus } from './use-kept-focus.ts'
 
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [helps, setHelps] = useState(false)

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { SESSION_QUERY } from '../components/session-query.ts'
-import { useClockOffset } from '../components/use-clock-offset.ts'
+import { SESSION_QUERY } from '../api/session-query.ts'
+import { useClockOffset } from '../components/time/use-clock-offset.ts'
 
 /** Computers are set right, and sessions end, while the console is open. */
 const POLL_MS = 300_000

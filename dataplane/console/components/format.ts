@@ -1,5 +1,5 @@
 /** Numbers and times as the console writes them. */
-import { onClock } from './clock.ts'
+import { onClock } from './time/clock.ts'
 
 const WHOLE = new Intl.NumberFormat('en')
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })

@@ -1,6 +1,7 @@
 /** The time that a page looks at, the same on all pages: `range=15m` up to now, or `from` and `to` in ISO-8601. */
-import { clockOffsetMs, momentOf, onClock, sayOffset } from '../components/clock.ts'
+
 import { formatClock, formatDay } from '../components/format.ts'
+import { clockOffsetMs, momentOf, onClock, sayOffset } from '../components/time/clock.ts'
 import { parseDuration, sayDuration } from './duration.ts'
 
 export type TimeRange =

@@ -1,18 +1,14 @@
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
+import { afterEach, describe, it } from 'mocha'
 import { DEMO } from './settings.ts'
-import { type StubCaller, startStubCaller } from './testing/stub-caller.ts'
+import { useStubCaller } from './testing/stub-caller.ts'
 
 const KEY = DEMO.pagerduty.Shop
 const payload = { summary: 'checkout is down', source: 'checkout', severity: 'critical' }
 const trigger = (dedup_key: string, more: object = {}) => ({ routing_key: KEY, event_action: 'trigger', dedup_key, payload, ...more })
 
 describe('the stub of PagerDuty', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
   afterEach(() => at.call('pagerduty', 'DELETE /_stub/state'))
   const send = (event: unknown) => at.call('pagerduty', 'POST /v2/enqueue', event)
   const incidents = () => at.stubs.state('pagerduty')['incidents'] as readonly { status: string; log: readonly { action: string }[] }[]

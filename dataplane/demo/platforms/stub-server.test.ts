@@ -1,19 +1,15 @@
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
+import { afterEach, describe, it } from 'mocha'
 import type { FaultInput } from './faults.ts'
 import { MAX_KEPT } from './newest.ts'
 import { STUB_NAMES } from './start.ts'
-import { type StubCaller, type StubReply, startStubCaller } from './testing/stub-caller.ts'
+import { type StubReply, useStubCaller } from './testing/stub-caller.ts'
 
 /** One request that changes something, for each platform. */
 const CHANGE = { request: 'POST /services/T0DEMO/B0DEMO/faults', body: { text: 'hello' } }
 
 describe('faults of the stubs', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
   afterEach(() => {
     at.clock.advance(60_000)
     return at.call('slack', 'DELETE /_stub/state')
@@ -85,11 +81,7 @@ describe('faults of the stubs', () => {
 })
 
 describe('pages of the stubs', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
 
   for (const name of STUB_NAMES)
     it(`${name}: a page without scripts and addresses elsewhere, which links to all others`, async () => {

@@ -3,10 +3,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { HttpError } from '../../http/http-error.ts'
 import { type BodyErrors, parseJson, readBody } from '../../http/request-body.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { createFaultQueue, type FaultInput, MAX_FAULTS, parseFault, type RequestFault } from './faults.ts'
+import type { FaultInput, RequestFault } from './faults.ts'
 import { html, type NavLink, PAGE_HEADERS, page, when } from './html.ts'
 import { append } from './newest.ts'
-import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
+import { createPlatformCalls, type Outcome, RESET, routeName } from './platform-calls.ts'
 import { matchPath, type StubAnswer, type StubPlatform, type StubRequest, type StubRoute } from './stub-platform.ts'
 
 export interface StubServerDeps {
@@ -39,10 +39,6 @@ const BODY_ERRORS: BodyErrors = {
 const notJson = () => new HttpError(400, 'expected JSON')
 const JSON_ERRORS = { tooDeep: notJson, notUtf8: notJson, notJson }
 
-/** Instead of an answer. */
-const RESET = Symbol('reset')
-type Outcome = StubAnswer | typeof RESET
-
 interface SeenRequest {
   readonly at: string
   readonly request: string
@@ -52,34 +48,13 @@ interface SeenRequest {
 
 export function createStubServer(platform: StubPlatform, deps: StubServerDeps): StubServer {
   const { clock } = deps
-  const faults = createFaultQueue()
-  const stopped = new AbortController()
+  const calls = createPlatformCalls(platform, clock)
   const seen: SeenRequest[] = []
-  let requests = 0
-  let limited = 0
-  let limiter: RateLimiter | undefined = platform.rateLimit && createRateLimiter(platform.rateLimit, clock.nowMs)
-
-  const addFault = (value: unknown): string | undefined => {
-    const fault = parseFault(value)
-    if (typeof fault === 'string') return fault
-    if (fault.kind === 'limit') {
-      limiter = createRateLimiter(fault, clock.nowMs)
-      return undefined
-    }
-    if (fault.kind !== 'own') return faults.add(fault) ? undefined : `at most ${MAX_FAULTS} faults may wait`
-    const { ownFaults = {} } = platform
-    const own = Object.hasOwn(ownFaults, fault.name) ? ownFaults[fault.name] : undefined
-    if (own === undefined) return `name: expected one of ${Object.keys(ownFaults).join(', ') || '(none)'}, seen ${fault.name}`
-    own(fault.value, fault.times)
-    return undefined
-  }
 
   const state = () => ({
     platform: platform.title,
-    requests,
-    /** Answered 429 because the caller sent too many. */
-    limited,
-    faults: faults.waiting(),
+    ...calls.counts(),
+    faults: calls.waitingFaults(),
     routes: platform.routes.map(routeName),
     lastRequests: [...seen].reverse(),
     ...platform.state(),
@@ -93,9 +68,8 @@ export function createStubServer(platform: StubPlatform, deps: StubServerDeps): 
       path: '/_stub/state',
       handle() {
         platform.clear()
-        faults.clear()
+        calls.clear()
         seen.length = 0
-        requests = limited = 0
         return { status: 204 }
       },
     },
@@ -103,44 +77,13 @@ export function createStubServer(platform: StubPlatform, deps: StubServerDeps): 
       method: 'POST',
       path: '/_stub/faults',
       handle({ json }) {
-        const problem = addFault(json)
+        const problem = calls.addFault(json)
         return problem === undefined
-          ? { status: 201, body: { faults: faults.waiting() } }
+          ? { status: 201, body: { faults: calls.waitingFaults() } }
           : { status: 400, body: { error: problem, status: 400 } }
       },
     },
   ]
-
-  const callPlatform = async (route: StubRoute, request: StubRequest): Promise<Outcome> => {
-    requests += 1
-    const refusal = platform.refuseCaller?.(request)
-    if (refusal !== undefined) return refusal
-    const waitMs = limiter?.waitMs(platform.rateLimit?.callerOf(request) ?? '') ?? 0
-    if (waitMs > 0) {
-      limited += 1
-      return tooMany(platform, String(Math.ceil(waitMs / 1_000)))
-    }
-    const fault = faults.take(routeName(route), route.method !== 'GET')
-    const accept = async () => await route.handle(request)
-    return fault === undefined ? accept() : meet(fault, accept)
-  }
-
-  const meet = async (fault: RequestFault, accept: () => Promise<StubAnswer>): Promise<Outcome> => {
-    if ('afterAccepting' in fault && fault.afterAccepting) await accept()
-    switch (fault.kind) {
-      case 'status':
-        return fault.text === undefined ? platform.refuse(fault.status) : { status: fault.status, body: fault.text }
-      case 'rate-limit':
-        return tooMany(platform, retryAfter(fault, clock.nowMs()))
-      case 'reset':
-        return RESET
-      case 'stall':
-        await clock.sleep(fault.ms, stopped.signal)
-        return fault.afterAccepting ? platform.refuse(504) : accept()
-      case 'html':
-        return { headers: { 'content-type': 'text/html' }, body: '<html><body>Your instance is hibernating.</body></html>' }
-    }
-  }
 
   const serve = async (incoming: IncomingMessage): Promise<Outcome> => {
     const url = new URL(incoming.url ?? '/', 'http://stub')
@@ -148,7 +91,7 @@ export function createStubServer(platform: StubPlatform, deps: StubServerDeps): 
     const bytes = await readBody(incoming, { maxBytes: MAX_BODY_BYTES, errors: BODY_ERRORS })
     for (const [routes, call] of [
       [own, (route: StubRoute, request: StubRequest) => route.handle(request)] as const,
-      [platform.routes, callPlatform] as const,
+      [platform.routes, calls.call] as const,
     ])
       for (const route of routes) {
         const params = route.method === method ? matchPath(route.path, url.pathname) : undefined
@@ -182,18 +125,16 @@ export function createStubServer(platform: StubPlatform, deps: StubServerDeps): 
 
   return {
     listener: (incoming, response) => void listener(incoming, response),
-    addFault,
+    addFault: calls.addFault,
     state,
-    takeFault: faults.take,
+    takeFault: calls.takeFault,
     record(command) {
-      requests += 1
+      calls.count()
       return record(command, undefined)
     },
-    stop: () => stopped.abort(),
+    stop: calls.stop,
   }
 }
-
-const routeName = ({ method, path }: StubRoute) => `${method} ${path}`
 
 function jsonOf(bytes: Buffer): unknown {
   try {
@@ -201,16 +142,6 @@ function jsonOf(bytes: Buffer): unknown {
   } catch {
     return undefined
   }
-}
-
-function tooMany(platform: StubPlatform, after: string | undefined): StubAnswer {
-  const answer = platform.refuse(429)
-  return after === undefined ? answer : { ...answer, headers: { ...answer.headers, 'retry-after': after } }
-}
-
-function retryAfter({ retryAfter, seconds }: Extract<RequestFault, { kind: 'rate-limit' }>, nowMs: number): string | undefined {
-  if (retryAfter === 'absent') return undefined
-  return retryAfter === 'seconds' ? String(seconds) : new Date(nowMs + seconds * 1_000).toUTCString()
 }
 
 function refusalOf(error: unknown): StubAnswer {

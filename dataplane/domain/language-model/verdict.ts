@@ -1,5 +1,6 @@
 /** Whether a model's answer may be used (Decisions 6). A model explains the verdict of the rules; a verdict of its own counts for nothing. */
 
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { maskPrivate } from './mask-private.ts'
 import { speaksToReaders } from './orders.ts'
 import { hasLink, plainText } from './plain-text.ts'
@@ -128,8 +129,8 @@ function readObject(answer: string): Readonly<Record<string, unknown>> {
 }
 
 function asObject(value: unknown, field: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unfit(field, 'an object', value)
-  return value as Readonly<Record<string, unknown>>
+  if (!isJsonObject(value)) throw unfit(field, 'an object', value)
+  return value
 }
 
 function asTexts(value: unknown, { field, most, longest }: { field: string; most: number; longest: number }): readonly string[] {

@@ -1,4 +1,5 @@
 /** The words of a message that is a JSON object, or `logfmt`: what its fields for messages and errors say, instead of braces and quotes (Decisions 6). */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { maskMessage } from './pattern.ts'
 import { withoutTerminalCodes } from './terminal-codes.ts'
 import { withoutWrapping } from './wrapped-exception.ts'
@@ -119,8 +120,8 @@ function collect(value: unknown, texts: Set<string>, depth: number, isOfError = 
     if (text.trim() !== '' && ![...texts].some(other => other.includes(text))) texts.add(text)
     return
   }
-  if (depth >= MAX_DEPTH || typeof value !== 'object' || value === null || Array.isArray(value)) return
-  const fields = value as Readonly<Record<string, unknown>>
+  if (depth >= MAX_DEPTH || !isJsonObject(value)) return
+  const fields = value
   const template = TEMPLATE_KEYS.find(key => fields[key] !== undefined)
   if (template !== undefined) collect(fields[template], texts, depth + 1)
   for (const key of TEXT_KEYS) collect(fields[key], texts, depth + 1, ERROR_KEYS.has(key))

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../json/is-json-object.ts'
 import type { FieldsV1, KubernetesObject } from '../object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -18,10 +19,6 @@ function missingBelow(value: Fields, owned: FieldsV1, path: string): readonly st
     if (!key.startsWith('f:') || (path === '' && name === 'metadata')) return []
     const inner = value[name]
     if (inner === undefined) return [`${path}.${name}`]
-    return isFields(inner) ? missingBelow(inner, below, `${path}.${name}`) : []
+    return isJsonObject(inner) ? missingBelow(inner, below, `${path}.${name}`) : []
   })
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,9 +1,10 @@
 /** Says in the plainest way which JSON values are OTLP payloads; the scanner must agree. */
 
+import { isJsonObject } from '../../json/is-json-object.ts'
+
 type Check = (value: unknown) => boolean
 type Fields = Readonly<Record<string, Check>>
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 const string: Check = value => typeof value === 'string'
 const bool: Check = value => typeof value === 'boolean'
@@ -31,7 +32,7 @@ const base64: Check = value => typeof value === 'string' && /^[\w+/-]*={0,2}$/.t
 /** Every spelling of a known field holds null or what its check takes. */
 function message(fields: () => Fields, isExclusive = false): Check {
   return value => {
-    if (!isObject(value)) return false
+    if (!isJsonObject(value)) return false
     let set = 0
     for (const [name, check] of Object.entries(fields()))
       for (const spelling of new Set([name, snakeCase(name)])) {

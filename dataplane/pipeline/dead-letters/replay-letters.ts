@@ -73,8 +73,8 @@ export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topic
 }
 
 /**
- * The message as it was; with the time it came first, so that a record without one gets the same time, and so the same id, again, and with the time
- * of the replay, which a letter that comes back tells.
+ * The message as it was, with two times in its headers. A record without a time gets the first arrival of its message again, and by that the same id. A
+ * letter that comes back tells the time of the replay.
  */
 function buildReplay({ key, value, receivedMs }: Letter, replayed: string): BusRecord {
   const headers = {

@@ -13,8 +13,8 @@ interface Entry {
 }
 
 /**
- * Remembers what the attributes of a record became in its document: records of one resource often have the same bytes there, as long as a
- * sender likes, and working them out costs many times what copying them does. One tail of each length is known.
+ * Remembers what the attributes of a record became in its document. Records of one resource often end in the same bytes, however long, and copying the
+ * result costs a fraction of making it anew. One tail of each length is known.
  */
 export class KnownTails {
   readonly #byLength = new Map<number, Entry>()

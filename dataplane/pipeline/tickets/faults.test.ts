@@ -7,7 +7,7 @@ import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { type Log, SILENT } from '../../telemetry/log.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'
-import { TARGET_LIMITS } from './target-limits.ts'
+import { TARGET_LIMITS } from './lanes/target-limits.ts'
 import { buildConfig, buildTarget } from './testing/fake-config.ts'
 import { createTicketWorld, type TicketWorld } from './testing/ticket-world.ts'
 

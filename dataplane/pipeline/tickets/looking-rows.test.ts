@@ -8,8 +8,8 @@ import type { OutboundAnswer, OutboundRequest } from '../../ports/outbound-http.
 import { TargetUnreachable } from '../../ports/outbound-http.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'
-import type { Dispatcher } from './dispatcher.ts'
-import { TARGET_LIMITS } from './target-limits.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import { TARGET_LIMITS } from './lanes/target-limits.ts'
 import { buildConfig, buildTarget } from './testing/fake-config.ts'
 import { createTicketWorld, type TicketWorld } from './testing/ticket-world.ts'
 

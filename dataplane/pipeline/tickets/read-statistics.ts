@@ -24,7 +24,7 @@ export interface StatisticsPeriod {
 
 const REOPENED = { exists: { field: 'reopenedAt' } }
 
-/** Those that were never opened again have one such change at most: it is the one that the incident tells. */
+/** Incidents that were never reopened had the change once at most, at the time in the incident. */
 const onceChanged = (field: string) => ({
   filter: { bool: { filter: [{ exists: { field } }], must_not: [REOPENED] } },
   aggs: { changed: { avg: { field } }, created: { avg: { field: 'createdAt' } } },

@@ -1,4 +1,5 @@
 import type { Versioned } from '../../ports/search-store.ts'
+import { documentKey } from './document-key.ts'
 
 const MAX_KEPT = 20_000
 
@@ -6,16 +7,16 @@ const MAX_KEPT = 20_000
 export class RecentVersions {
   readonly #seqNos = new Map<string, number>()
 
-  add({ index, id, seqNo }: Pick<Versioned<unknown>, 'index' | 'id' | 'seqNo'>): void {
-    const key = `${index}/${id}`
+  add(document: Pick<Versioned<unknown>, 'index' | 'id' | 'seqNo'>): void {
+    const key = documentKey(document)
     this.#seqNos.delete(key)
     if (this.#seqNos.size >= MAX_KEPT) this.#seqNos.delete(this.#seqNos.keys().next().value!)
-    this.#seqNos.set(key, seqNo)
+    this.#seqNos.set(key, document.seqNo)
   }
 
   /** Whether a hit of a search is older than what is known. */
-  isKnown({ index, id, seqNo }: Pick<Versioned<unknown>, 'index' | 'id' | 'seqNo'>): boolean {
-    const known = this.#seqNos.get(`${index}/${id}`)
-    return known !== undefined && seqNo < known
+  isKnown(document: Pick<Versioned<unknown>, 'index' | 'id' | 'seqNo'>): boolean {
+    const known = this.#seqNos.get(documentKey(document))
+    return known !== undefined && document.seqNo < known
   }
 }

@@ -1,15 +1,14 @@
 /** When the bridge looks for logs, anomalies, incidents and dispatches past retention, and what it says of them. */
 
-import { ALL_LOGS } from '../../contract/indices.ts'
-import { createBelievedTime, TOLERATED_MS } from '../../limits/believed-time.ts'
 import { deleteExpiredAnomalies } from '../../pipeline/sinks/retention/anomaly-retention.ts'
-import type { Deletions } from '../../pipeline/sinks/retention/delete-in-portions.ts'
+import type { Deletions, PortionDeps } from '../../pipeline/sinks/retention/delete-in-portions.ts'
 import { deleteOldIncidents } from '../../pipeline/sinks/retention/incident-retention.ts'
-import { dropExpiredLogs, dropOversizedLogs, expiredIndices, listLogDays } from '../../pipeline/sinks/retention/log-retention.ts'
+import { dropExpiredLogs, dropOversizedLogs, listLogDays } from '../../pipeline/sinks/retention/log-retention.ts'
 import { deleteFinishedThreads } from '../../pipeline/sinks/retention/thread-retention.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { createRetentionClock } from './retention-clock.ts'
 
 export interface RetentionDeps {
   readonly store: Pick<
@@ -32,69 +31,48 @@ const CHECK_SIZES_MS = 15_000
 
 /**
  * Deletes expired daily indices and anomalies, incidents long resolved, and what was told of such incidents, at once and every ten minutes; a minute after a
- * failure; by a time that no single clock that is ahead gives (`limits/believed-time.ts`). Looks four times a minute whether daily indices take more disk than they may (Decisions 8).
+ * failure; by a time that no single clock that is ahead gives (`retention-clock.ts`). Looks four times a minute whether daily indices take more disk than they may (Decisions 8).
  */
 export function startRetention({ store, retentionDays, incidentRetentionDays, retentionBytes, clock, log }: RetentionDeps): {
   stop(): Promise<void>
 } {
   const stopping = new AbortController()
-  const warnOf = (failed: readonly { readonly name: string; readonly error: unknown }[], things: string) => {
+  const clockOf = createRetentionClock({ store, retentionDays, clock, log })
+  const warnOf = (failed: Deletions['failed'], things: string) => {
     for (const { name, error } of failed) log.warn({ index: name, error }, `${things} not deleted, tried again`)
   }
-  const readTime = createBelievedTime(clock)
-  let isDoubtSaid = false
-  let isDifferenceSaid = false
-  /** The clock of one check. */
-  const trusted = async (days: ReadonlyMap<string, number>): Promise<Clock> => {
-    const creations = await store.indexCreations(ALL_LOGS)
-    const logDays = [...days].map(([name, startMs]) => ({ startMs, madeMs: creations.get(name) }))
-    const { nowMs, heldMs, aheadOfStoreMs } = readTime({ storeMs: await store.timeMs(), days: logDays })
-    const expired = expiredIndices(days, retentionDays, nowMs)
-    const held = expiredIndices(days, retentionDays, nowMs + heldMs).filter(name => !expired.includes(name))
-    if (held.length > 0 && !isDoubtSaid)
-      log.error(
-        { kept: held, clock: new Date(nowMs + heldMs).toISOString(), believed: new Date(nowMs).toISOString() },
-        'the clock says that these daily indices are past retention, and nothing else does: they are deleted in a day unless it is set right',
-      )
-    isDoubtSaid = held.length > 0
-    const isDifferent = Math.abs(aheadOfStoreMs ?? 0) > TOLERATED_MS
-    if (isDifferent && !isDifferenceSaid)
-      log.error(
-        { aheadSeconds: Math.round(aheadOfStoreMs! / 1000) },
-        "this machine's clock and the search store's differ: retention goes by the earlier one until they are set right",
-      )
-    isDifferenceSaid = isDifferent
-    return { ...clock, nowMs: () => nowMs }
+
+  /** Daily indices past retention. True: nothing is left for the next turn. */
+  const dropDays = async (days: ReadonlyMap<string, number>, nowMs: number): Promise<boolean> => {
+    const { dropped, failed } = await dropExpiredLogs(store, days, retentionDays, nowMs)
+    if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
+    warnOf(failed, 'daily index past retention')
+    return failed.length === 0
   }
-  /** Says what came of it. True: nothing is left for the next turn. */
-  const report = (result: Omit<Deletions, 'isUnfinished'> & Partial<Deletions>, done: string, things: string, days: object): boolean => {
-    const { deleted, isUnfinished = false, failed } = result
+
+  /** Documents of one kind past retention. True: nothing is left for the next turn. */
+  const deleteOf = async ({ run, done, things, days }: DocumentRetention, deps: DeletionDeps): Promise<boolean> => {
+    const { deleted, isUnfinished = false, failed } = await run(deps)
     if (deleted > 0) log.info({ deleted, ...days }, done)
     warnOf(failed, things)
     return !isUnfinished && failed.length === 0
   }
+
+  const kinds = documentRetentions(retentionDays, incidentRetentionDays)
+
   const check = async (): Promise<number> => {
     try {
       const days = await listLogDays(store)
-      const now = await trusted(days)
-      const { dropped, failed } = await dropExpiredLogs(store, days, retentionDays, now.nowMs())
-      if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
-      warnOf(failed, 'daily index past retention')
-      const deps = { store, clock: now, signal: stopping.signal }
-      const anomalies = await deleteExpiredAnomalies(deps, retentionDays)
-      const areAnomaliesDone = report(anomalies, 'anomalies past retention deleted', 'anomalies past retention', { retentionDays })
-      const incidents = await deleteOldIncidents(deps, incidentRetentionDays)
-      const areIncidentsDone = report(incidents, 'incidents long resolved deleted', 'incidents past retention', { incidentRetentionDays })
-      const threads = await deleteFinishedThreads(deps, retentionDays)
-      const areThreadsDone = report(threads, 'dispatches of incidents long resolved deleted', 'dispatches past retention', {
-        retentionDays,
-      })
-      return failed.length > 0 || !areAnomaliesDone || !areIncidentsDone || !areThreadsDone ? RETRY_MS : CHECK_MS
+      const now = await clockOf(days)
+      let isDone = await dropDays(days, now.nowMs())
+      for (const kind of kinds) isDone = (await deleteOf(kind, { store, clock: now, signal: stopping.signal })) && isDone
+      return isDone ? CHECK_MS : RETRY_MS
     } catch (error) {
       log.warn({ error }, 'retention check failed, tried again in a minute')
       return RETRY_MS
     }
   }
+
   let isTodayTooLarge = false
   const checkSizes = async (maxBytes: number): Promise<number> => {
     try {
@@ -112,6 +90,7 @@ export function startRetention({ store, retentionDays, incidentRetentionDays, re
     }
     return CHECK_SIZES_MS
   }
+
   const repeat = async (work: () => Promise<number>) => {
     while (!stopping.signal.aborted) await clock.sleep(await work(), stopping.signal)
   }
@@ -122,4 +101,31 @@ export function startRetention({ store, retentionDays, incidentRetentionDays, re
       await done
     },
   }
+}
+
+type DeletionDeps = PortionDeps & Pick<RetentionDeps, 'store'>
+
+/** How documents of one kind are deleted, and what the log says of it. */
+interface DocumentRetention {
+  readonly run: (deps: DeletionDeps) => Promise<Omit<Deletions, 'isUnfinished'> & Partial<Deletions>>
+  readonly done: string
+  readonly things: string
+  readonly days: object
+}
+
+function documentRetentions(retentionDays: number, incidentRetentionDays: number): readonly DocumentRetention[] {
+  return [
+    {
+      run: deps => deleteExpiredAnomalies(deps, retentionDays),
+      ...{ done: 'anomalies past retention deleted', things: 'anomalies past retention', days: { retentionDays } },
+    },
+    {
+      run: deps => deleteOldIncidents(deps, incidentRetentionDays),
+      ...{ done: 'incidents long resolved deleted', things: 'incidents past retention', days: { incidentRetentionDays } },
+    },
+    {
+      run: deps => deleteFinishedThreads(deps, retentionDays),
+      ...{ done: 'dispatches of incidents long resolved deleted', things: 'dispatches past retention', days: { retentionDays } },
+    },
+  ]
 }

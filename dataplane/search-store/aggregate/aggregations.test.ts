@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { after, before, describe, it } from 'mocha'
+import { before, describe, it } from 'mocha'
 import { documents, FIRST_MS, type Json, LOG_MAPPINGS } from '../testing/arbitrary-search.ts'
 import { BOTH_ENGINES, fillBoth, searchIn } from '../testing/both-engines.ts'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { useTestStore } from '../testing/use-test-store.ts'
 
 const MINUTE_MS = 60_000
 
@@ -21,14 +21,9 @@ const byCount = (counts: Map<string, number>) =>
   [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([key, docs]) => ({ key, doc_count: docs }))
 
 describe('aggregations', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     await fillBoth(store, LOG_MAPPINGS, SAMPLE)
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
   })
 
   async function aggregate(index: string, aggs: object, query?: object) {

@@ -1,7 +1,7 @@
 /** Aggregations whose answers OpenSearch 3.5 gave on the same documents (`testing/aggregation-answers.json`, 2026-11-23). */
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { useTestStore } from '../testing/use-test-store.ts'
 
 interface Case {
   readonly query?: object
@@ -69,9 +69,8 @@ const REFUSED: readonly [aggs: object, reason: string][] = [
 ]
 
 describe('aggregations that OpenSearch answered, too', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     const types = { k: 'keyword', s: 'keyword', d: 'double', n: 'long', b: 'boolean', at: 'date' }
     const properties = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]))
     for (const index of ['numbers', 'service-logs-2026.01.01']) {
@@ -80,7 +79,6 @@ describe('aggregations that OpenSearch answered, too', () => {
       expect((await store.request('POST', `/${index}/_bulk`, lines.join(''))).body.errors).to.equal(false)
     }
   })
-  after(() => store.stop())
 
   for (const index of ['numbers', 'service-logs-2026.01.01']) {
     it(`are answered alike on ${index}`, async () => {

@@ -1,5 +1,6 @@
 /** `typed_keys`: the name of each result says how it is to be read, `sterms#by_level`. Clients with types ask for it. */
-import { isObject, type JsonObject } from '../json/json-reader.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
+import type { JsonObject } from '../json/json-reader.ts'
 import type { AggregationSpec } from './spec.ts'
 
 /** Kinds of keys of terms: texts, whole numbers, whole numbers without a sign, other numbers; `um`: no index has the field. */
@@ -17,7 +18,7 @@ export function typedResults({ below, summaries, pipelines = [] }: Level, result
   return Object.fromEntries(
     Object.entries(results).map(([name, result]) => {
       const spec = byName.get(name)
-      if (spec !== undefined && isObject(result)) return [`${typeName(spec, result)}#${name}`, typedBelow(spec, result)]
+      if (spec !== undefined && isJsonObject(result)) return [`${typeName(spec, result)}#${name}`, typedBelow(spec, result)]
       return [made.has(name) ? `${made.get(name)}#${name}` : name, result]
     }),
   )
@@ -25,10 +26,10 @@ export function typedResults({ below, summaries, pipelines = [] }: Level, result
 
 function typedBelow(spec: AggregationSpec, result: JsonObject): JsonObject {
   if (spec.below.length + spec.pipelines.length === 0) return result
-  const typed = (bucket: unknown) => (isObject(bucket) ? typedResults(spec, bucket) : bucket)
+  const typed = (bucket: unknown) => (isJsonObject(bucket) ? typedResults(spec, bucket) : bucket)
   const { buckets } = result
   if (Array.isArray(buckets)) return { ...result, buckets: buckets.map(typed) }
-  if (!isObject(buckets)) return typedResults(spec, result)
+  if (!isJsonObject(buckets)) return typedResults(spec, result)
   return { ...result, buckets: Object.fromEntries(Object.entries(buckets).map(([key, bucket]) => [key, typed(bucket)])) }
 }
 

@@ -1,6 +1,6 @@
 /** Regular expressions and fuzzy words: each answer is that of OpenSearch 3.5 on the same documents (2026-11-23). */
 import { expect } from 'chai'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { useTestStore } from '../testing/use-test-store.ts'
 
 const VALUES = [
   ...['foobar', 'fobar', 'foboar', 'foo bar', 'FOO', 'a~b', 'a&b', 'a1', 'b', '', 'user_1', 'a"b', 'x-y', '127', 'über', 'a#b', 'foo@bar'],
@@ -92,9 +92,8 @@ const REFUSALS: readonly [query: object, reason: string][] = [
 ]
 
 describe('regular expressions and fuzzy words', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     const mappings = { properties: { k: { type: 'keyword' }, t: { type: 'text' }, n: { type: 'long' } } }
     for (const index of ['words', 'service-logs-2026.11.21']) {
       await store.request('PUT', `/${index}`, { mappings, aliases: { fuzzy: { filter: { fuzzy: { k: 'foobar' } } } } })
@@ -102,7 +101,6 @@ describe('regular expressions and fuzzy words', () => {
       expect((await store.request('POST', `/${index}/_bulk`, lines.join(''))).body.errors).to.equal(false)
     }
   })
-  after(() => store.stop())
 
   const idsOf = async (index: string, query: object): Promise<number[]> => {
     const { status, body } = await store.request('POST', `/${index}/_search`, { size: 100, query })

@@ -1,5 +1,5 @@
 /** Searches of which the documents that they look at tell the cost: exact values, ranges and sums, and neither patterns nor words. */
-import { isObject } from '../json/json-reader.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import type { QueryCall } from './query-call.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
@@ -22,7 +22,7 @@ export function isPlainSearch({ operation, index, parameters, body, page }: Quer
   if (operation !== 'search' || index === undefined || page !== undefined || body.length > MAX_BODY_BYTES) return false
   if (![...parameters.keys()].every(name => PARAMETERS.has(name))) return false
   const request = parsed(body)
-  if (!isObject(request) || !Object.keys(request).every(name => MEMBERS.has(name))) return false
+  if (!isJsonObject(request) || !Object.keys(request).every(name => MEMBERS.has(name))) return false
   const { query, aggs, from = 0, size = 10 } = request
   return (
     typeof from === 'number' &&
@@ -46,7 +46,7 @@ function clausesOf(query: unknown, levels: number): number {
   const [kind, content] = onlyMember(query)
   if (kind === undefined || levels < 0) return Number.POSITIVE_INFINITY
   if (LEAVES.has(kind)) return 1
-  if (!isObject(content)) return Number.POSITIVE_INFINITY
+  if (!isJsonObject(content)) return Number.POSITIVE_INFINITY
   if (kind === 'constant_score') return 1 + clausesOf(content['filter'], levels - 1)
   if (kind !== 'bool') return Number.POSITIVE_INFINITY
   let clauses = 1
@@ -59,13 +59,13 @@ function clausesOf(query: unknown, levels: number): number {
 
 /** Aggregations, those below others included; Infinity where one is not plain. */
 function aggregationsOf(aggs: unknown, levels: number): number {
-  if (!isObject(aggs) || levels === 0) return Number.POSITIVE_INFINITY
+  if (!isJsonObject(aggs) || levels === 0) return Number.POSITIVE_INFINITY
   let count = 0
   for (const aggregation of Object.values(aggs)) {
-    if (!isObject(aggregation)) return Number.POSITIVE_INFINITY
+    if (!isJsonObject(aggregation)) return Number.POSITIVE_INFINITY
     const { aggs: below, ...own } = aggregation
     const [kind, content] = onlyMember(own)
-    const isPlain = kind !== undefined && isObject(content) && (METRICS.has(kind) || (kind === 'terms' && isPlainTerms(content)))
+    const isPlain = kind !== undefined && isJsonObject(content) && (METRICS.has(kind) || (kind === 'terms' && isPlainTerms(content)))
     count += isPlain ? 1 : Number.POSITIVE_INFINITY
     if (below !== undefined) count += aggregationsOf(below, levels - 1)
   }
@@ -78,6 +78,6 @@ function isPlainTerms({ field, size = 10, order: _order, ...others }: Readonly<R
 }
 
 function onlyMember(value: unknown): readonly [string, unknown] | readonly [undefined, undefined] {
-  const [first, second] = isObject(value) ? Object.entries(value) : []
+  const [first, second] = isJsonObject(value) ? Object.entries(value) : []
   return first === undefined || second !== undefined ? [undefined, undefined] : first
 }

@@ -1,10 +1,11 @@
 /** `_search` and `_msearch`. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
 import type { Reply } from '../http/answer/reply.ts'
 import { booleanParameter, resolveOptions, tookSince } from '../http/request/index-parameters.ts'
 import { parseJsonBody, readJsonObject } from '../http/request/request-body.ts'
 import { searchJson, topHit } from '../http/search/search-response.ts'
-import { isObject, type JsonObject, kindOf, words } from '../json/json-reader.ts'
+import { type JsonObject, kindOf, words } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { createPace } from '../query/budget/pace.ts'
 import { NOT_COUNTED, parseSearchRequest, type SearchRequest } from '../query/parse/search-request.ts'
@@ -232,6 +233,6 @@ const noTimeLeft = (): ApiError =>
 
 function lineObject(line: string): JsonObject {
   const value = line === '' ? {} : parseJsonBody(Buffer.from(line))
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   throw parsingError(`a line of a multi search must be a JSON object, found ${kindOf(value)}`)
 }

@@ -1,5 +1,6 @@
 /** Aliases as an index keeps them. */
-import { isObject, type JsonObject, readBoolean, readObject, refuseUnknown } from '../json/json-reader.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
+import { type JsonObject, readBoolean, readObject, refuseUnknown } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { parseQuery } from '../query/parse/parse.ts'
 import { checkAliasName } from './index-name.ts'
@@ -20,7 +21,7 @@ export function parseAlias(name: string, value: unknown): AliasConfig {
   checkAliasName(name)
   const content = readObject(value ?? {}, `alias ${name}`)
   refuseUnknown(content, `alias ${name}`, ALIAS_KEYS)
-  if (isObject(content['filter'])) parseQuery(content['filter'])
+  if (isJsonObject(content['filter'])) parseQuery(content['filter'])
   const routing = content['routing']
   const indexRouting = content['index_routing'] ?? routing
   const searchRouting = content['search_routing'] ?? routing

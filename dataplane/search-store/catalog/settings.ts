@@ -1,7 +1,8 @@
 /** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { parseDurationMs } from '../dates/time-value.ts'
-import { isObject, readObject } from '../json/json-reader.ts'
+import { readObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 
 export type Settings = Readonly<Record<string, string | readonly string[]>>
@@ -15,7 +16,7 @@ export function parseSettings(value: unknown): Settings {
     if (depth > 20) throw illegalArgument('[settings] is nested too deep')
     for (const [key, item] of Object.entries(object)) {
       const path = prefix === '' ? key : `${prefix}.${key}`
-      if (isObject(item)) visit(item, path, depth + 1)
+      if (isJsonObject(item)) visit(item, path, depth + 1)
       else if (Array.isArray(item)) flat.set(withIndex(path), item.map(textOf))
       else if (item !== null) flat.set(withIndex(path), textOf(item))
     }

@@ -1,8 +1,9 @@
 /** Index templates: what new indices of matching names start with. */
 
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument, unsupported, validationError } from '../api-error.ts'
-import { isObject, type JsonObject, readInteger, readObject, readString, readStrings, refuseUnknown } from '../json/json-reader.ts'
+import { type JsonObject, readInteger, readObject, readString, readStrings, refuseUnknown } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { createMapping } from '../mapping/mapping.ts'
@@ -110,8 +111,8 @@ function parseDataStream(value: unknown): string {
 /** Throws 400 for a template of data streams whose timestamp field is no date. */
 export function checkTimestampField(mappings: JsonObject, { timestampField }: IndexTemplate): void {
   const properties = mappings['properties']
-  const field = timestampField === undefined || !isObject(properties) ? undefined : properties[timestampField]
-  const type = isObject(field) ? textOf(field['type'] ?? 'date') : 'date'
+  const field = timestampField === undefined || !isJsonObject(properties) ? undefined : properties[timestampField]
+  const type = isJsonObject(field) ? textOf(field['type'] ?? 'date') : 'date'
   if (type !== 'date' && type !== 'date_nanos')
     throw illegalArgument(`data stream timestamp field [${timestampField}] is of type [${type}], but [date,date_nanos] is expected`)
 }
@@ -146,7 +147,7 @@ function readCommon(body: JsonObject): { patterns: readonly string[]; version?: 
 function readVersion(body: JsonObject): { version?: number; meta?: JsonObject } {
   return {
     ...(body['version'] !== undefined && { version: readInteger(body['version'], 'version', Number.MIN_SAFE_INTEGER) }),
-    ...(isObject(body['_meta']) && { meta: body['_meta'] }),
+    ...(isJsonObject(body['_meta']) && { meta: body['_meta'] }),
   }
 }
 
@@ -196,7 +197,7 @@ function mergeObjects(base: JsonObject, over: JsonObject): JsonObject {
   for (const [key, value] of Object.entries(over)) {
     const before = entries.get(key)
     if (key === 'dynamic_templates' && Array.isArray(before) && Array.isArray(value)) entries.set(key, [...value, ...before])
-    else entries.set(key, isObject(before) && isObject(value) ? mergeObjects(before, value) : value)
+    else entries.set(key, isJsonObject(before) && isJsonObject(value) ? mergeObjects(before, value) : value)
   }
   return Object.fromEntries(entries)
 }

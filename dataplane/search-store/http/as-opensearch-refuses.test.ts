@@ -1,17 +1,11 @@
 /** Requests that OpenSearch 3.5 was seen to refuse, and its types of error. Where it answers 500 to what is the caller's mistake, the store answers 400. */
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { before, describe, it } from 'mocha'
+import { startTestStore } from '../testing/test-store.ts'
+import { useTestStore } from '../testing/use-test-store.ts'
 
 describe('a request that OpenSearch refuses', () => {
-  let store: TestStore
-  before(async () => {
-    store = await startTestStore()
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
-  })
+  const store = useTestStore()
 
   const ask = (method: string, path: string, body?: unknown) => store.request(method, path, body)
   const refusal = async (method: string, path: string, body?: unknown) => {

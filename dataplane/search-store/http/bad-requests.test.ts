@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { after, before, describe, it } from 'mocha'
+import { before, describe, it } from 'mocha'
 import { rounds } from '../../testing/rounds.ts'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { useTestStore } from '../testing/use-test-store.ts'
 
 /** A bool inside a bool, `depth` times. */
 function nested(depth: number): string {
@@ -112,9 +112,8 @@ const REFUSED: readonly { name: string; method?: string; path?: string; body?: u
 ]
 
 describe('bad requests', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     await store.client.bulk({
       body: [
         { index: { _index: 'things', _id: '1' } },
@@ -123,10 +122,6 @@ describe('bad requests', () => {
         { n: 1, timestamp: '2026-11-21T00:00:00Z', message: 'a b' },
       ],
     })
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
   })
 
   for (const { name, method = 'POST', path = '/things/_search', body, status = 400, reason } of REFUSED)

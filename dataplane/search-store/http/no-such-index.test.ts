@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { before, describe, it } from 'mocha'
+import { startTestStore } from '../testing/test-store.ts'
+import { useTestStore } from '../testing/use-test-store.ts'
 
 /** Method, what stands behind the index in the path, body; status and body for a pattern that matches nothing, in OpenSearch 3. */
 const EMPTY_PATTERN: readonly (readonly [method: string, rest: string, body: object | undefined, status: number])[] = [
@@ -28,14 +29,9 @@ const EMPTY_PATTERN: readonly (readonly [method: string, rest: string, body: obj
 const withParameters = (rest: string, parameters: string) => `${rest}${rest.includes('?') ? '&' : '?'}${parameters}`
 
 describe('an index expression that stands for no index', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     await store.request('PUT', '/there')
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
   })
 
   for (const [method, rest, body, status] of EMPTY_PATTERN) {

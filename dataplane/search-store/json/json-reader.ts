@@ -1,11 +1,8 @@
 /** Reads JSON of unknown form, refusing with the name of the part that is wrong. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { illegalArgument, parsingError } from '../api-error.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The kind of a value, for messages: `string`, `array`, `null` … */
 export function kindOf(value: unknown): string {
@@ -14,7 +11,7 @@ export function kindOf(value: unknown): string {
 }
 
 export function readObject(value: unknown, where: string): JsonObject {
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   throw parsingError(`[${where}] must be an object, found ${kindOf(value)}`)
 }
 

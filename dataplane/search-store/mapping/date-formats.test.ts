@@ -1,22 +1,17 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { before, describe, it } from 'mocha'
 import { BOTH_ENGINES } from '../testing/both-engines.ts'
-import { startTestStore, type TestStore } from '../testing/test-store.ts'
+import { useTestStore } from '../testing/use-test-store.ts'
 
 describe('dates in formats of their own', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     const mappings = { properties: { day: { type: 'date', format: 'yyyy/MM/dd||epoch_second' }, nanos: { type: 'date_nanos' } } }
     for (const index of BOTH_ENGINES) {
       await store.request('PUT', `/${index}`, { mappings })
       await store.request('PUT', `/${index}/_doc/1`, { day: '2026/11/20', slashed: '2026/11/20 10:00:00' })
       await store.request('PUT', `/${index}/_doc/2`, { day: 1_795_219_200 })
     }
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
   })
 
   for (const index of BOTH_ENGINES) {

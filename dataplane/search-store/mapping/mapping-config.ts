@@ -1,4 +1,5 @@
 /** The fields of a new index, as its creator describes them. `properties` and `dynamicTemplates` as OpenSearch's JSON has them. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { textOf } from '../json/text-of.ts'
 export interface MappingConfig {
   readonly properties?: Readonly<Record<string, unknown>>
@@ -31,7 +32,6 @@ export function mappingConfigOf(mappings: unknown, totalFieldsLimit?: number): M
 }
 
 export function objectOf(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new TypeError(`${name}: expected an object, got ${JSON.stringify(value)}`)
-  return value as Record<string, unknown>
+  if (!isJsonObject(value)) throw new TypeError(`${name}: expected an object, got ${JSON.stringify(value)}`)
+  return value
 }

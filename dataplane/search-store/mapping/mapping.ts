@@ -1,5 +1,5 @@
 /** The mapping of one index, which learns new fields from documents. */
-import { isObject } from '../json/json-reader.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
@@ -261,7 +261,7 @@ class FieldTreeMapping implements MutableMapping {
           throw new DocumentRejected(`can't merge a non object mapping [${node.path}] with an object mapping`, 'illegal_argument_exception')
       }
       const name = names.at(-1)!
-      if (isObject(json) && json['type'] === 'alias') aliases.push({ parent: node, name, json })
+      if (isJsonObject(json) && json['type'] === 'alias') aliases.push({ parent: node, name, json })
       else this.#mergeField(node, name, json, aliases)
     }
   }

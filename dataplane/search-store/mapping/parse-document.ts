@@ -1,6 +1,7 @@
 /** Walks through a parsed document and shows each leaf with its field. */
 
 import { isDeeperThan, MAX_DOCUMENT_DEPTH, MAX_PARSED_DEPTH } from '../../json/depth.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { hasMoreNamesThan } from '../../json/mark-count.ts'
 import { parseWritten, WrittenNumber } from '../json/exact-numbers.ts'
 import { DocumentRejected } from './document-rejected.ts'
@@ -63,8 +64,7 @@ interface Visit {
 
 function parseObject(source: Uint8Array): Record<string, unknown> {
   const document = parseDocumentText(source, parseWritten)
-  if (typeof document !== 'object' || document === null || Array.isArray(document))
-    throw new DocumentRejected('failed to parse: document must be a JSON object')
+  if (!isJsonObject(document)) throw new DocumentRejected('failed to parse: document must be a JSON object')
   return document as Record<string, unknown>
 }
 

@@ -1,4 +1,5 @@
 /** The mapping of one field, read from its JSON: its type, its parameters, what is refused by name. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { NORMALIZERS } from '../analysis/normalizers.ts'
 import { parseDateFormat } from '../dates/date-format.ts'
 import { textOf } from '../json/text-of.ts'
@@ -33,7 +34,7 @@ export const KEPT = new Set([
 
 /** Reads one field of a `properties` object; refuses types that this store does not have. */
 export function parseField(path: string, json: unknown): FieldMapping {
-  if (typeof json !== 'object' || json === null || Array.isArray(json))
+  if (!isJsonObject(json))
     throw new DocumentRejected(`Expected map for property [fields] on field [${path}] but got ${JSON.stringify(json)}`)
   const given = objectOf(json, path)
   const name = given['type'] ?? (given['properties'] === undefined ? undefined : 'object')

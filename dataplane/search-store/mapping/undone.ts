@@ -1,7 +1,8 @@
 /** Parts of a mapping that this store would have to leave undone: they are refused by name where an index is made or changed. */
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { NORMALIZERS } from '../analysis/normalizers.ts'
 import { ApiError, unsupported } from '../api-error.ts'
-import { isObject, type JsonObject } from '../json/json-reader.ts'
+import type { JsonObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { KEPT } from './parse-field.ts'
 
@@ -11,12 +12,12 @@ const ROOT_WITHOUT_EFFECT = ['properties', 'dynamic', 'dynamic_templates', 'date
 export function refuseUndoneMappings(given: JsonObject): void {
   refuseDynamic(given)
   const isOff = (value: unknown) => value === undefined || textOf(value) === 'false'
-  const source = isObject(given['_source']) ? given['_source'] : {}
+  const source = isJsonObject(given['_source']) ? given['_source'] : {}
   const isEmpty = (list: unknown) => list === undefined || (Array.isArray(list) && list.length === 0)
   const undone = Object.keys(given).find(key => {
     if (ROOT_WITHOUT_EFFECT.includes(key)) return false
     if (key === '_source') return isOff(source['enabled'] ?? true) || !isEmpty(source['includes']) || !isEmpty(source['excludes'])
-    if (key === '_routing') return isObject(given[key]) && !isOff(given[key]['required'])
+    if (key === '_routing') return isJsonObject(given[key]) && !isOff(given[key]['required'])
     return key !== 'numeric_detection' || !isOff(given[key])
   })
   if (undone !== undefined)
@@ -24,8 +25,8 @@ export function refuseUndoneMappings(given: JsonObject): void {
   refuseFields(given['properties'], '')
   const templates = Array.isArray(given['dynamic_templates']) ? given['dynamic_templates'] : []
   for (const template of templates)
-    for (const rule of isObject(template) ? Object.values(template) : [])
-      if (isObject(rule) && isObject(rule['mapping'])) refuseField('dynamic_templates', rule['mapping'])
+    for (const rule of isJsonObject(template) ? Object.values(template) : [])
+      if (isJsonObject(rule) && isJsonObject(rule['mapping'])) refuseField('dynamic_templates', rule['mapping'])
 }
 
 /** Parameters that change no answer of this store. */
@@ -82,8 +83,8 @@ function refuseField(path: string, given: Readonly<Record<string, unknown>>): vo
 }
 
 function refuseFields(properties: unknown, path: string): void {
-  for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
-    if (!isObject(field)) continue
+  for (const [name, field] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    if (!isJsonObject(field)) continue
     const own = `${path}${name}`
     refuseField(own, field)
     refuseFields(field['fields'], `${own}.`)

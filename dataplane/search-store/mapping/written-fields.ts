@@ -1,5 +1,6 @@
 /** Fields as the mapping of an index has them written, types of OpenSearch that this store treats as others included. */
-import { isObject, type JsonObject } from '../json/json-reader.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
+import type { JsonObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import type { IndexMapping } from './field-types.ts'
 
@@ -17,8 +18,8 @@ export function writtenFields(mapping: IndexMapping): Generator<WrittenField> {
 }
 
 function* fieldsIn(properties: unknown, prefix: string): Generator<WrittenField> {
-  for (const [name, json] of Object.entries(isObject(properties) ? properties : {})) {
-    if (!isObject(json)) continue
+  for (const [name, json] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    if (!isJsonObject(json)) continue
     const path = `${prefix}${name}`
     yield { path, name, json }
     yield* fieldsIn(json['fields'], `${path}.`)

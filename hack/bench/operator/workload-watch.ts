@@ -6,7 +6,7 @@ import type { KubeClient } from '../../../dataplane/kube/kube-client.ts'
 import type { Resource } from '../../../dataplane/kube/resource.ts'
 import { SILENT } from '../../../dataplane/telemetry/log.ts'
 import type { Workload } from '../../../operator/observed/foreign-kinds.ts'
-import { workloadState } from '../../../operator/observed/workload-state.ts'
+import { workloadState } from '../../../operator/observed/workloads/workload-state.ts'
 import { pipelineOf } from './pipelines.ts'
 
 export interface WorkloadWatch {

@@ -6,17 +6,17 @@ import { unknownTopic } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
 import { toBusError } from './bus-errors.ts'
-import { DiskReserve } from './disk-reserve.ts'
-import { EarlyDeletion } from './early-deletion.ts'
-import { GroupCoordinator } from './group-coordinator.ts'
-import { GroupJournal, type GroupOffsets } from './group-journal.ts'
-import { keepRetention } from './keep-retention.ts'
-import type { LogFiles } from './log-files.ts'
+import { GroupCoordinator } from './groups/group-coordinator.ts'
+import { GroupJournal, type GroupOffsets } from './groups/group-journal.ts'
+import type { LogFiles } from './log/log-files.ts'
+import { TopicLog, type TopicLogDeps } from './log/topic-log.ts'
+import { recoverTopic } from './log/topic-recovery.ts'
 import type { LogOwner, TopicLayout, TransactionOutput } from './log-owner.ts'
-import { unreadBytes } from './retention.ts'
+import { DiskReserve } from './retention/disk-reserve.ts'
+import { EarlyDeletion } from './retention/early-deletion.ts'
+import { keepRetention } from './retention/keep-retention.ts'
+import { unreadBytes } from './retention/retention.ts'
 import { SharedEnds } from './shared-ends.ts'
-import { TopicLog, type TopicLogDeps } from './topic-log.ts'
-import { recoverTopic } from './topic-recovery.ts'
 
 export interface LocalOwnerDeps {
   readonly directory: string
@@ -93,18 +93,8 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
   })
   const early = new EarlyDeletion({ ...deps, logs, readersOf: topic => coordinator.readersOf(topic) })
   const reserve = new DiskReserve({ ...deps, freeDisk: bytes => early.freeDisk(bytes) })
-  const unreadOf = (groupId: string) =>
-    new Map(
-      [...logs]
-        .filter(([topic]) => journal.hasRead(groupId, topic))
-        .map(([topic, { segments, nextOffsets }]) => {
-          return [topic, unreadBytes(segments.all, coordinator.positionsOf(groupId, topic), nextOffsets)]
-        }),
-    )
-  const layouts: TopicLayout[] = []
   for (const [index, topic] of deps.topics.entries()) {
-    const laterTopics = deps.topics.length - 1 - index
-    const maxBytes = deps.maxBytes * (1 - (LATER_TOPICS_SHARE * laterTopics) / deps.topics.length)
+    const maxBytes = deps.maxBytes * shareOfCap(index, deps.topics.length)
     const reserveShare = NEXT_RESERVE_SHARE ** index
     const topicLog = await openTopic(deps, topic, journal, {
       publish: (sequence, position) => ends.publish(index, sequence, position),
@@ -113,16 +103,45 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
       noteEnds,
     })
     logs.set(topic.name, topicLog)
-    layouts.push({ name: topic.name, partitions: topicLog.nextOffsets.length, directory: join(directory, topic.name) })
   }
   // Where a log has none that is whole, its start makes a segment of today.
   const newestMs = Math.max(0, ...[...logs.values()].map(({ segments }) => segments.all.at(-1)?.createdMs ?? 0))
   for (const topicLog of logs.values()) await topicLog.start()
   const stopped = new AbortController()
   void keepRetention({ logs: [...logs.values()], newestMs, coordinator, noteEnds, clock, log, signal: stopped.signal })
+  return ownerOf({ directory, ends, logs, logOf, journal, coordinator, early, noteEnds, stopped })
+}
 
+/** The topic's share of the cap, by its place among all topics. */
+function shareOfCap(index: number, topics: number): number {
+  return 1 - (LATER_TOPICS_SHARE * (topics - 1 - index)) / topics
+}
+
+interface OwnerParts {
+  readonly directory: string
+  readonly ends: SharedEnds
+  readonly logs: ReadonlyMap<string, TopicLog>
+  /** Throws for a topic that the bus does not have. */
+  readonly logOf: (topic: string) => TopicLog
+  readonly journal: GroupJournal
+  readonly coordinator: GroupCoordinator
+  readonly early: EarlyDeletion
+  readonly noteEnds: () => Promise<void>
+  /** Ends what runs beside the calls. */
+  readonly stopped: AbortController
+}
+
+function ownerOf({ directory, ends, logs, logOf, journal, coordinator, early, noteEnds, stopped }: OwnerParts): LocalOwner {
+  const unreadOf = (groupId: string) =>
+    new Map(
+      [...logs]
+        .filter(([topic]) => journal.hasRead(groupId, topic))
+        .map(([topic, { segments, nextOffsets }]) => {
+          return [topic, unreadBytes(segments.all, coordinator.positionsOf(groupId, topic), nextOffsets)]
+        }),
+    )
   return {
-    layouts,
+    layouts: [...logs].map(([name, { nextOffsets }]) => ({ name, partitions: nextOffsets.length, directory: join(directory, name) })),
     ends,
     sizes: () => new Map([...logs].map(([topic, { segments }]) => [topic, segments.totalBytes])),
     groups: () =>

@@ -1,8 +1,8 @@
 import type { PartitionState, TopicPartition, TopicPartitionOffset } from '../../../ports/bus.ts'
-import type { EncodedFrame } from './bus-frame.ts'
-import type { JoinRequest, MemberEvent } from './group-coordinator.ts'
-import type { GroupOffsets } from './group-journal.ts'
-import type { LogPosition } from './segment-list.ts'
+import type { JoinRequest, MemberEvent } from './groups/group-coordinator.ts'
+import type { GroupOffsets } from './groups/group-journal.ts'
+import type { EncodedFrame } from './log/bus-frame.ts'
+import type { LogPosition } from './log/segment-list.ts'
 
 /** Frames of one topic within a transaction. */
 export interface TransactionOutput {

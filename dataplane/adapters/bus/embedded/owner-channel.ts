@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { BusError, type BusErrorReason } from '../../../ports/bus.ts'
 import { toBusError } from './bus-errors.ts'
-import type { MemberEvent } from './group-coordinator.ts'
+import type { MemberEvent } from './groups/group-coordinator.ts'
 import type { LogOwner } from './log-owner.ts'
 
 /** The owner's methods as they are called across threads; `join` gets its events in messages of their own, `close` is the client's end alone. */

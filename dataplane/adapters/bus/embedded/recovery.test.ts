@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
-import { headerLengthAt, SALT_AT } from './bus-frame.ts'
-import { readSegmentHeader, segmentHeaderLength } from './segment.ts'
+import { headerLengthAt, SALT_AT } from './log/bus-frame.ts'
+import { readSegmentHeader, segmentHeaderLength } from './log/segment.ts'
 import { type BusDirectory, createBusDirectory, drain, HOUR_MS, readAll, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
 
 describe('embedded bus: recovery', () => {

@@ -16,8 +16,8 @@ export interface Connections {
 }
 
 /**
- * The connections of one client: `kafkajs` forgets some (two requests that find one closed each open it) and opens others after it was told
- * to disconnect, for requests that it still repeats.
+ * All connections of one client. `kafkajs` forgets some: two requests that find a connection closed open it twice. It opens others after it was told to
+ * disconnect, for requests that it still repeats.
  */
 export function createConnections(brokers: readonly string[]): Connections {
   const sockets = new Set<Socket>()

@@ -1,5 +1,5 @@
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
-import { useIsStale } from '../../components/stale.tsx'
+import { useIsStale } from '../../components/states/stale.tsx'
 import { findFaults, type HealthReadings } from './find-faults.ts'
 import styles from './health.module.css'
 

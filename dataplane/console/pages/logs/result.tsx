@@ -1,4 +1,4 @@
-import { EmptyState } from '../../components/states.tsx'
+import { EmptyState } from '../../components/states/states.tsx'
 import type { UrlValues } from '../../url-state/fields.ts'
 import { useTimeRange } from '../../url-state/use-time-range.ts'
 import type { SetUrlState } from '../../url-state/use-url-state.ts'

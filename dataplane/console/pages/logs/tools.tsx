@@ -1,6 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { TimeRangePicker } from '../../components/time-range-picker.tsx'
+import { TimeRangePicker } from '../../components/time/time-range-picker.tsx'
 import { ExportMenu, type ExportMenuProps } from './export/export-menu.tsx'
 import styles from './page.module.css'
 import { ShareButton, ViewsMenu } from './views/views-menu.tsx'

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useMemo } from 'react'
-import { atMost } from '../../components/text-size.ts'
+import { atMost } from '../../components/layout/text-size.ts'
 import type { UrlValues } from '../../url-state/fields.ts'
 import type { SetUrlState } from '../../url-state/use-url-state.ts'
 import type { LogsActions } from './filters.ts'

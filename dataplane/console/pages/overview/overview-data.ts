@@ -1,6 +1,6 @@
 /** The overview's questions to the search store, and the reading of the answers. */
 import { bucketsOf, LEVELS, type Level, type LogDocument, type SearchAnswer, type SearchBody, timeFilter } from '../../api/search.ts'
-import { bucketStarts, type ChartSeries, levelSeries } from '../../components/stack.ts'
+import { bucketStarts, type ChartSeries, levelSeries } from '../../components/chart/stack.ts'
 import { bucketMsFor, type TimeWindow } from '../../url-state/time-range.ts'
 
 /** Patterns of a window that are held against the time before. */

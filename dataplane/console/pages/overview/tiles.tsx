@@ -1,5 +1,5 @@
 import { compareCounts, formatCount, formatShare, formatShort } from '../../components/format.ts'
-import { Tile, Tiles } from '../../components/tile.tsx'
+import { Tile, Tiles } from '../../components/layout/tile.tsx'
 import type { Counts } from './overview-data.ts'
 import type { OpenIncidentsRead } from './read-open-incidents.ts'
 

@@ -1,6 +1,6 @@
 /** The sections of Settings: one line each, loaded when it is opened. Their path stands behind `/settings/`. */
 import type { ComponentType } from 'react'
-import { lazyPart } from '../../components/lazy-part.ts'
+import { lazyPart } from '../../components/layout/lazy-part.ts'
 
 export interface SettingsSection {
   readonly path: string

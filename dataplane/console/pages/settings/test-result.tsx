@@ -1,7 +1,7 @@
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { problemOf } from '../../api/problem.ts'
 import type { TestAnswer } from '../../api/ticketing-config.ts'
-import { VisibleText } from '../../components/foreign-text.tsx'
+import { VisibleText } from '../../components/text/foreign-text.tsx'
 import styles from './section.module.css'
 
 export interface TestResultProps {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { TicketingConfig } from '../../api/ticketing-config.ts'
-import { ErrorPanel, Pending } from '../../components/states.tsx'
+import { ErrorPanel, Pending } from '../../components/states/states.tsx'
 import styles from './section.module.css'
 import { useConfig } from './use-config.ts'
 

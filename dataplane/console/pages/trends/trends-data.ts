@@ -1,7 +1,7 @@
 /** Trends of incidents: the questions to the search store, what their answers say, and means of time in words. */
 import { type Bucket, bucketsOf, type SearchAnswer, type SearchBody } from '../../api/search.ts'
 import { SEVERITIES, type Severity } from '../../api/ticketing.ts'
-import { bucketStarts, type ChartSeries } from '../../components/stack.ts'
+import { bucketStarts, type ChartSeries } from '../../components/chart/stack.ts'
 import { bucketMsFor, relativeRange, type TimeRange, type TimeWindow } from '../../url-state/time-range.ts'
 
 /** Where the URL says none: incidents are few, and an hour of them is no trend. */

@@ -4,7 +4,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import { problemOf } from '../../api/problem.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { formatCount } from '../../components/format.ts'
-import { visibleText } from '../../components/visible-text.ts'
+import { visibleText } from '../../components/text/visible-text.ts'
 import { BASE_PATH } from '../../url-state/base-path.ts'
 import { parseTenant } from '../../url-state/tenant.ts'
 import { useSearch } from '../../url-state/use-search.ts'

@@ -1,16 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
+import { afterEach, describe, it } from 'mocha'
 import { createTransport, type SendMailOptions } from 'nodemailer'
-import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
+import { useStubCaller } from '../testing/stub-caller.ts'
 
 describe('the stub mail server', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
   afterEach(() => at.call('email', 'DELETE /_stub/state'))
 
   const send = async (mail: SendMailOptions, pass = 'demo-password') => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
-import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
+import { afterEach, describe, it } from 'mocha'
+import { useStubCaller } from '../testing/stub-caller.ts'
 
 const adf = (...texts: readonly string[]) => ({
   type: 'doc',
@@ -19,11 +19,7 @@ const fields = (more: object = {}) => ({
 })
 
 describe('the stub of Jira Cloud', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
   afterEach(() => at.call('jira', 'DELETE /_stub/state'))
   const create = (more: object = {}) => at.call('jira', 'POST /rest/api/3/issue', fields(more))
   const search = (body: object) => at.call('jira', 'POST /rest/api/3/search/jql', body)

@@ -1,13 +1,9 @@
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
-import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
+import { afterEach, describe, it } from 'mocha'
+import { useStubCaller } from '../testing/stub-caller.ts'
 
 describe('the stub of Opsgenie', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
   afterEach(() => at.call('opsgenie', 'DELETE /_stub/state'))
   const create = (more: object = {}) => at.call('opsgenie', 'POST /v2/alerts', { message: 'checkout is down', alias: 'a', ...more })
   const act = (action: string, body: object = {}) => at.call('opsgenie', `POST /v2/alerts/a/${action}?identifierType=alias`, body)

@@ -1,17 +1,13 @@
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
-import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
+import { afterEach, describe, it } from 'mocha'
+import { useStubCaller } from '../testing/stub-caller.ts'
 
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } })
 const header = (text: string) => ({ type: 'header', text: { type: 'plain_text', text } })
 const button = { type: 'button', text: { type: 'plain_text', text: 'Open' }, url: 'http://127.0.0.1/a' }
 
 describe('the stub of a Slack webhook', () => {
-  let at: StubCaller
-  before(async () => {
-    at = await startStubCaller()
-  })
-  after(() => at.stubs.stop())
+  const at = useStubCaller()
   afterEach(() => {
     at.clock.advance(60_000)
     return at.call('slack', 'DELETE /_stub/state')

@@ -1,4 +1,5 @@
 /** Stubs with a clock that stands, and calls to them as their users make them. */
+import { after, before } from 'mocha'
 import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
 import { type StubName, type StubPlatforms, startStubPlatforms } from '../start.ts'
 
@@ -23,7 +24,25 @@ const AUTHORIZATION: Partial<Record<StubName, string>> = {
   opsgenie: 'GenieKey demo-genie-key',
 }
 
-export async function startStubCaller(): Promise<StubCaller> {
+/** The stubs of a suite: started before its tests, stopped after them. */
+export function useStubCaller(): StubCaller {
+  let started: StubCaller
+  before(async () => {
+    started = await startStubCaller()
+  })
+  after(() => started.stubs.stop())
+  return {
+    get stubs() {
+      return started.stubs
+    },
+    get clock() {
+      return started.clock
+    },
+    call: (...call) => started.call(...call),
+  }
+}
+
+async function startStubCaller(): Promise<StubCaller> {
   const clock = createFakeClock()
   const stubs = await startStubPlatforms({ host: '127.0.0.1', portBase: 0, clock })
   return {

@@ -203,8 +203,8 @@ export function* splitAt({ services, kinds, records, sizes }: OrderedRecords, at
 }
 
 /**
- * Statements for those who look for mistakes that come on one side alone, of services which say other things on both: somebody switched them on or off, and
- * that changes nothing of what a service does.
+ * Debug statements that come on one side alone, of services whose other statements come on both: somebody switched debug logs on or off, and the services
+ * do what they did.
  */
 function switchedKinds(before: readonly ObservedRecord[], after: readonly ObservedRecord[]): ReadonlySet<Kind> {
   const sides = [before, after].map(records => new Set(records.map(({ kind }) => kind)))

@@ -20,7 +20,7 @@ const NEAR_CAUSE = 0.3
 const NEAR_CAUSE_OF_MUTE = 0.1
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
-/** The most that it counts that a new service is heard, and what it says: less than what stands out. */
+/** Strength of a new service, and of its words, at most: less than what stands out. */
 const MOST_OF_NEWCOMER = 0.9
 /** Suspects whose order is looked at closely. */
 const MAX_ARRANGED = 20
@@ -36,7 +36,7 @@ export interface Suspect {
   readonly score: number
   /** The nature of its strongest evidence. */
   readonly nature: Nature
-  /** Services that it waits for, with the part of its strength from which on they explain it. */
+  /** Services for which this one waits, with the part of its strength from which on they explain it. */
   readonly awaited?: ReadonlyMap<number, number>
   /** From all detectors, with comparable strengths, the strongest first. */
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]
@@ -73,8 +73,8 @@ export function rankSuspects(
 }
 
 /**
- * Where requests break off and nobody says why, the service after whose words they end may be at fault as well as the one that would go on: it comes behind
- * the strongest, not close to it.
+ * Requests that break off without a word may be the fault of the service that would go on, or of the one after whose words they end. The latter comes
+ * behind the strongest suspect, not close to it.
  */
 function withEnds(
   suspects: readonly Suspect[],
@@ -168,7 +168,10 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly
   return [...arranged, ...left]
 }
 
-/** Unless one that fails by itself comes first: of those that are close the one for which others of them wait, and the strongest right behind the one for which it waits. */
+/**
+ * A suspect that fails by itself stays first. Otherwise the first of the close suspects is one for which others of them wait, and the strongest follows
+ * right behind the suspect for which it waits.
+ */
 function awaitedBefore(first: Suspect, close: readonly Suspect[], arranged: readonly Suspect[]): Suspect {
   if (first.nature === 'cause' || first.nature === 'fault') return first
   const [strongest = first] = close

@@ -54,8 +54,8 @@ export interface SizeRetentionResult extends RetentionResult {
 const MOST_KEPT_DAYS = 3
 
 /**
- * Deletes the oldest daily indices while all of them take more than `maxBytes` of disk; never one whose day is not over, save where a clock that is behind
- * says so of more than the newest three, nor the newest of those that have begun: a clock that is ahead says that it is over.
+ * Deletes the oldest daily indices while all of them take more than `maxBytes` of disk. An index whose day is not over stays. By a clock that is behind,
+ * many days are not over: then the newest three stay. By a clock that is ahead, today is over: the newest index whose day has begun stays in any case.
  */
 export async function dropOversizedLogs(
   store: Pick<SearchStore, 'indexSizes' | 'deleteIndex'>,

@@ -3,7 +3,7 @@ import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 
 /** Records that take longer than this until they are searchable are a backlog, ms. */
 const TARGET_DELAY_MS = 400
-/** Heavy are the tenants above a level: cut down to it, all together would bring so much less. */
+/** Tenants above the level are heavy. Cut down to it, all tenants together would bring so much less. */
 const SHED_SHARE = 0.25
 /** An acknowledgement waits no longer: senders give up after ten seconds. */
 export const MAX_PACE_MS = 5_000
@@ -13,7 +13,7 @@ const DECAY_EVERY_MS = 1_000
 const DECAY = 0.8
 /** Work that is forgotten. */
 const LITTLE_WORK = 1_000
-/** Tenants whose work is counted; further ones count together, as one: so many at once are one sender that invents them. */
+/** Tenants whose work is counted by itself. Further tenants count as one: a sender invents them. */
 export const MAX_COUNTED_TENANTS = 1_000
 
 export interface FairPaceDeps {
@@ -28,10 +28,10 @@ export interface PaceTurns {
 }
 
 /**
- * While records wait longer than they should, and those of several tenants come, who brings more than its share waits: for
- * its acknowledgement, so that it sends less, as every OTLP sender has but a few requests under way; and between the parts of a large request.
- * A share is what each may bring so that the work of all is a quarter less: of one tenant that brings most of it that one waits, of many that
- * bring as much as each other all of them, and those that bring little never. A tenant that is alone waits for nobody.
+ * Tenants wait that bring more than their share, while there is a backlog and several tenants send. A tenant waits for its acknowledgements, and between
+ * the parts of a large request: an OTLP sender has few requests under way, so it sends less. The share is a level. Cut down to it, all tenants together
+ * bring a quarter less: where one tenant brings most it alone waits, where many bring as much as each other all of them wait, and a tenant that brings
+ * little never does. A tenant that is alone waits for nobody.
  */
 export class FairPace {
   readonly #deps: FairPaceDeps

@@ -7,9 +7,9 @@ import { recordIdentity, resourceIdentity, scopeIdentity } from '../../../domain
 import { BACKSLASH } from '../../../json/bytes.ts'
 import { EditedText } from '../../../otlp/edited-text.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
+import { addAttribute, findRecordParts, type Part } from '../../../otlp/json/record-parts.ts'
 import { type Edit, type RequestLayout, settleEdits } from '../../../otlp/layout.ts'
 import type { AnyValue, LogRecord, ResourceLogs, ScopeLogs } from '../../../otlp/payload.ts'
-import { addAttribute, findRecordParts, type Part } from '../../../otlp/record-parts.ts'
 import type { Steps } from '../../../otlp/steps.ts'
 import { keyWithBytes } from '../../../otlp/time-key.ts'
 

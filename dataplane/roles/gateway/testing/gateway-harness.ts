@@ -10,7 +10,8 @@ import { SILENT } from '../../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../../testing/embedded-search-store.ts'
 import { type Harness as CollectorHarness, startHarness as startCollectorHarness } from '../../collector/testing/collector-harness.ts'
 import { BACK_ENDS, type BackEnd } from '../back-ends.ts'
-import { type Gateway, type GatewayConfig, startGateway } from '../gateway.ts'
+import { type Gateway, startGateway } from '../gateway.ts'
+import type { GatewayConfig } from '../gateway-config.ts'
 import { type Certificate, selfSigned } from '../tls/certificate.ts'
 
 export interface Answer {

@@ -1,8 +1,10 @@
 /** The action lines of a `_bulk` body. */
+
 import { BACKSLASH, CLOSE_OBJECT, QUOTE } from '../../../json/bytes.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { duplicateField, illegalArgument, unsupported } from '../../api-error.ts'
 import { duplicateName } from '../../json/duplicate-name.ts'
-import { isObject, type JsonObject, words } from '../../json/json-reader.ts'
+import { type JsonObject, words } from '../../json/json-reader.ts'
 import type { WriteOp } from '../../storage/index-storage.ts'
 
 export type BulkAction = WriteOp['action']
@@ -79,7 +81,7 @@ function parseActionLine(text: string, line: number): BulkMeta {
   }
   const duplicate = duplicateName(Buffer.from(text), value)
   if (duplicate !== undefined) throw duplicateField(duplicate)
-  if (!isObject(value))
+  if (!isJsonObject(value))
     throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT but found [${text.slice(0, 50)}]`)
   let action: string | undefined
   for (const name in value) {
@@ -92,7 +94,7 @@ function parseActionLine(text: string, line: number): BulkMeta {
       `Malformed action/metadata line [${line}], expected field [create], [delete], [index] or [update] but found [${action}]`,
     )
   const meta = value[action]
-  if (!isObject(meta)) throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT for [${action}]`)
+  if (!isJsonObject(meta)) throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT for [${action}]`)
   for (const name in meta) checkMember(name, meta[name], line)
   return metaOf(action as BulkAction, meta)
 }

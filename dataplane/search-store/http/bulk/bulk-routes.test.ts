@@ -3,22 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import { IDS_TELL_TIMES, IDS_TELL_TIMES_HEADER } from '../../../bulk-port/ids-tell-times.ts'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { startTestStore } from '../../testing/test-store.ts'
+import { useTestStore } from '../../testing/use-test-store.ts'
 
 const lines = (...values: readonly unknown[]): string =>
   values.map(value => `${typeof value === 'string' ? value : JSON.stringify(value)}\n`).join('')
 
 describe('_bulk', () => {
-  let store: TestStore
-  before(async () => {
-    store = await startTestStore({ maxBulkBytes: 1024 * 1024 })
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
-  })
+  const store = useTestStore({ maxBulkBytes: 1024 * 1024 })
 
   const bulk = (body: string | Uint8Array, path = '/_bulk', headers: Record<string, string> = {}) =>
     store.request('POST', path, body, { 'content-type': 'application/x-ndjson', ...headers })

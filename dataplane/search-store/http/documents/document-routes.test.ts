@@ -1,17 +1,10 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { describe, it } from 'mocha'
+import { useTestStore } from '../../testing/use-test-store.ts'
 
 for (const index of ['books', 'service-anomalies-acme'])
   describe(`documents in ${index}`, () => {
-    let store: TestStore
-    before(async () => {
-      store = await startTestStore()
-    })
-    after(async () => {
-      expect(store.logged).to.deep.equal([])
-      await store.stop()
-    })
+    const store = useTestStore()
 
     it('creates the index with the first document', async () => {
       const { statusCode, body } = await store.client.index({ index, id: 'a', body: { title: 'One' } })

@@ -1,12 +1,14 @@
 /** Single documents: `_doc`, `_create`, `_update`, `_source`, `_mget`. */
+
 import { Readable } from 'node:stream'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../../api-error.ts'
 import type { Catalog, CatalogIndex } from '../../catalog/catalog.ts'
 import { streamProblem } from '../../catalog/data-stream.ts'
 import { applyTo } from '../../catalog/operation-counts.ts'
 import { FULL_DISK_RETRY } from '../../full-disk.ts'
 import { parseExact } from '../../json/exact-numbers.ts'
-import { isObject, type JsonObject, readArray, readInteger, readObject, readScalar, readString, words } from '../../json/json-reader.ts'
+import { type JsonObject, readArray, readInteger, readObject, readScalar, readString, words } from '../../json/json-reader.ts'
 import {
   applySourceFilterInTurns,
   newLookBudget,
@@ -273,7 +275,7 @@ function wantedDocuments(body: JsonObject, defaultIndex: string | undefined): re
   for (const key of Object.keys(body)) if (key !== 'docs' && key !== 'ids') throw parsingError(`unknown key [${key}] in [_mget]`)
   const budget = newLookBudget()
   const wanted = (item: unknown): Wanted => {
-    const content = isObject(item) ? item : { _id: item }
+    const content = isJsonObject(item) ? item : { _id: item }
     for (const key of Object.keys(content)) {
       if (['stored_fields', '_stored_fields', 'version', 'version_type'].includes(key)) throw unsupported(`[_mget.docs] parameter [${key}]`)
       if (!['_index', '_id', '_source', 'routing'].includes(key)) throw parsingError(`unknown key [${key}] in [_mget.docs]`)

@@ -1,17 +1,10 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { before, describe, it } from 'mocha'
 import { BOTH_ENGINES } from '../../testing/both-engines.ts'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { useTestStore } from '../../testing/use-test-store.ts'
 
 describe('_update_by_query', () => {
-  let store: TestStore
-  before(async () => {
-    store = await startTestStore()
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
-  })
+  const store = useTestStore()
 
   for (const index of BOTH_ENGINES)
     describe(`on ${index}`, () => {

@@ -1,16 +1,9 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { before, describe, it } from 'mocha'
+import { useTestStore } from '../../testing/use-test-store.ts'
 
 describe('indices, aliases, templates', () => {
-  let store: TestStore
-  before(async () => {
-    store = await startTestStore()
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
-  })
+  const store = useTestStore()
 
   it('introduces itself as an OpenSearch of version 3', async () => {
     const { body } = await store.client.info()

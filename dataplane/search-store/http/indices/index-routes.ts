@@ -1,11 +1,12 @@
 /** Indices: create, delete, show, mapping, settings, refresh, flush, statistics. */
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { ApiError, illegalArgument, indexNotFound, unsupported, validationError } from '../../api-error.ts'
 import type { CatalogIndex } from '../../catalog/catalog.ts'
 import { shownTimestampField } from '../../catalog/data-stream.ts'
 import type { ResolvedIndex } from '../../catalog/resolve.ts'
 import { nestSettings, parseSettings, refuseUndone, totalFieldsLimit } from '../../catalog/settings.ts'
 import { parseBlueprint } from '../../catalog/template.ts'
-import { isObject, type JsonObject, readObject, refuseUnknown } from '../../json/json-reader.ts'
+import { type JsonObject, readObject, refuseUnknown } from '../../json/json-reader.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import { openMapping } from '../../mapping/mapping.ts'
 import { mappingConfigOf } from '../../mapping/mapping-config.ts'
@@ -258,7 +259,7 @@ function putSettings(call: Call): Reply {
   const given = body['settings'] ?? body
   const settings = parseSettings(given)
   // A setting that is null is one that is to be as it was.
-  if (isObject(given) && Object.keys(given).length === 0) throw validationError('no settings to update')
+  if (isJsonObject(given) && Object.keys(given).length === 0) throw validationError('no settings to update')
   const names = resolveChanged(call, { expand: 'open,closed' }).map(({ index }) => index.name)
   const fixed = FIXED_SETTINGS.filter(name => settings[name] !== undefined)
   if (fixed.length > 0)

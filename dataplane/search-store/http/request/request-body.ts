@@ -1,17 +1,19 @@
 /** Reads bodies of the REST API: their encodings, bounds and errors. */
+
 import type { IncomingMessage } from 'node:http'
 import type { Transform } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { HttpError } from '../../../http/http-error.ts'
 import * as http from '../../../http/request-body.ts'
 import { MAX_SEARCH_BODY_DEPTH } from '../../../json/depth.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import type { BodyLease, BodyErrors as MemoryErrors } from '../../../limits/body-memory.ts'
 import type { LentBuffers } from '../../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { ApiError, duplicateField, illegalArgument, parsingError, tryLater } from '../../api-error.ts'
 import { duplicateName } from '../../json/duplicate-name.ts'
 import { parseLongDigits } from '../../json/exact-numbers.ts'
-import { isObject, type JsonObject, kindOf } from '../../json/json-reader.ts'
+import { type JsonObject, kindOf } from '../../json/json-reader.ts'
 
 export interface BodyLimit {
   readonly maxBytes: number
@@ -135,7 +137,7 @@ export function parseJsonBody(body: Buffer): unknown {
 export function readJsonObject(body: Buffer, parameters: URLSearchParams): JsonObject {
   const value = body.length === 0 ? parseSource(parameters) : parseJsonBody(body)
   if (value === undefined) return {}
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   throw new ApiError(400, 'parse_exception', `the request body must be a JSON object, found ${kindOf(value)}`)
 }
 

@@ -1,6 +1,7 @@
 /** `_field_caps`: fields and their types over several indices, as dashboards ask for them. */
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { illegalArgument, unsupported } from '../../api-error.ts'
-import { isObject, type JsonObject, words } from '../../json/json-reader.ts'
+import { type JsonObject, words } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { KEPT } from '../../mapping/parse-field.ts'
@@ -84,7 +85,7 @@ function* capabilitiesOf(mapping: IndexMapping): Generator<readonly [string, Omi
         type,
         searchable: !(isKept || isObjectType(json) || isFalse(json['index'])),
         aggregatable: !(isKept || WITHOUT_VALUES.has(type) || isFalse(json['doc_values'])),
-        meta: isObject(json['meta']) ? json['meta'] : {},
+        meta: isJsonObject(json['meta']) ? json['meta'] : {},
       },
     ]
   }

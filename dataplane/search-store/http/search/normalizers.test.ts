@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { before, describe, it } from 'mocha'
 import { BOTH_ENGINES, fillBoth, searchIn } from '../../testing/both-engines.ts'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { useTestStore } from '../../testing/use-test-store.ts'
 
 const MAPPINGS = {
   properties: {
@@ -19,14 +19,9 @@ const DOCUMENTS = [
 ]
 
 describe('the normalizer lowercase', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     await fillBoth(store, MAPPINGS, DOCUMENTS)
-  })
-  after(async () => {
-    expect(store.logged).to.deep.equal([])
-    await store.stop()
   })
 
   for (const index of BOTH_ENGINES) {

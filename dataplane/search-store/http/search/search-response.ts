@@ -1,7 +1,7 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
 
 import { hasEscape, QUOTE } from '../../../json/bytes.ts'
-import { withSummaries } from '../../aggregate/pipelines.ts'
+import { withSummaries } from '../../aggregate/pipelines/pipelines.ts'
 import type { SpecOf } from '../../aggregate/spec.ts'
 import { typedResults } from '../../aggregate/typed-keys.ts'
 import { ApiError } from '../../api-error.ts'

@@ -1,7 +1,7 @@
 /** The clauses on words: match, match_bool_prefix, match_phrase, match_phrase_prefix, multi_match, query_string, simple_query_string. */
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { parsingError, unsupported } from '../../api-error.ts'
 import {
-  isObject,
   type JsonObject,
   optionalBoolean,
   readInteger,
@@ -60,7 +60,7 @@ function readZeroTerms(content: JsonObject, where: string): 'none' | 'all' {
 /** `{ field: text }` or `{ field: { query: text, … } }`. */
 function readFieldText(body: unknown, clause: string): { field: string; content: JsonObject } {
   const [field, value] = readSingleEntry(body, clause)
-  return { field, content: isObject(value) ? value : { query: value } }
+  return { field, content: isJsonObject(value) ? value : { query: value } }
 }
 
 const MATCH_KEYS = [

@@ -1,9 +1,9 @@
 /** The clauses on exact values: term, terms, range, exists, prefix, wildcard, ids, match_all, match_none. */
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { operatorsOf } from '../../analysis/regex-syntax.ts'
 import { illegalArgument, parsingError, unsupported } from '../../api-error.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
 import {
-  isObject,
   type JsonObject,
   optionalBoolean,
   readArray,
@@ -59,11 +59,11 @@ function knownObject(body: unknown, name: string, known: readonly string[]): Jso
 
 /** `{ field: value }` or `{ field: { value, … } }`, as term, prefix and wildcard take it. */
 function readFieldValue(body: unknown, name: string, known: readonly string[]): { field: string; value: unknown; options: JsonObject } {
-  if (isObject(body) && Object.keys(body).length > 1)
+  if (isJsonObject(body) && Object.keys(body).length > 1)
     throw parsingError(`[${name}] query doesn't support multiple fields, found [${Object.keys(body)[0]}] and [${Object.keys(body)[1]}]`)
   const [field, content] = readSingleEntry(body, name)
   if (field === '') throw illegalArgument('field name is null or empty')
-  if (!isObject(content)) return { field, value: content, options: {} }
+  if (!isJsonObject(content)) return { field, value: content, options: {} }
   refuseUnknown(content, name, [...known, 'value', 'boost', 'case_insensitive', '_name'])
   return { field, value: content['value'] ?? content[name], options: content }
 }
@@ -93,7 +93,7 @@ function parseTerms(body: unknown): Query {
         : `[terms] query doesn't support multiple fields: [${fields.join('], [')}]`,
     )
   const field = fields[0]!
-  if (isObject(content[field])) throw unsupported('[terms] lookup')
+  if (isJsonObject(content[field])) throw unsupported('[terms] lookup')
   const values = readArray(content[field], `terms.${field}`)
   if (values.length > MAX_TERMS)
     throw illegalArgument(

@@ -1,6 +1,7 @@
 /** Query DSL to `Query`: the table of clauses. */
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { ApiError, illegalArgument, parsingError, unknownName, unsupported } from '../../api-error.ts'
-import { isObject, type JsonObject, kindOf, readSingleEntry, readString, words } from '../../json/json-reader.ts'
+import { type JsonObject, kindOf, readSingleEntry, readString, words } from '../../json/json-reader.ts'
 import { parseBool, parseConstantScore, parseDisMax } from './parse-compound.ts'
 import { FULL_TEXT_CLAUSES } from './parse-full-text.ts'
 import { TERM_LEVEL_CLAUSES } from './parse-term-level.ts'
@@ -38,26 +39,26 @@ export function parseSearchQuery(body: unknown): Query {
 }
 
 function isInTenantFilter(body: unknown): boolean {
-  const bool = isObject(body) && Object.keys(body).length === 1 ? body['bool'] : undefined
-  if (!isObject(bool) || Object.keys(bool).length !== 2) return false
+  const bool = isJsonObject(body) && Object.keys(body).length === 1 ? body['bool'] : undefined
+  if (!isJsonObject(bool) || Object.keys(bool).length !== 2) return false
   const { filter, must } = bool
   if (!Array.isArray(filter) || filter.length !== 1 || !Array.isArray(must) || must.length !== 1) return false
-  const term = isObject(filter[0]) ? filter[0]['term'] : undefined
-  return isObject(term) && Object.keys(term).length === 1 && typeof term['tenant_id'] === 'string'
+  const term = isJsonObject(filter[0]) ? filter[0]['term'] : undefined
+  return isJsonObject(term) && Object.keys(term).length === 1 && typeof term['tenant_id'] === 'string'
 }
 
 function parseClause(body: unknown, state: ParseState): Query {
   if (state.depth > MAX_QUERY_DEPTH) throw parsingError(`the query is nested deeper than ${MAX_QUERY_DEPTH} levels`)
   if (++state.clauses.count > MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)
-  if (!isObject(body)) throw parsingError(`a query must be an object, found ${kindOf(body)}`)
+  if (!isJsonObject(body)) throw parsingError(`a query must be an object, found ${kindOf(body)}`)
   if (Object.keys(body).length === 0) throw illegalArgument('query malformed, empty clause found')
   const [name, content] = readSingleEntry(body, 'query')
   if (!Object.hasOwn(CLAUSES, name)) {
     if (KNOWN_ELSEWHERE.has(name)) throw unsupported(`query [${name}]`)
     throw unknownName(`unknown query [${name}]`)
   }
-  const own = isObject(content)
-    ? [content, ...Object.values(content)].find(part => isObject(part) && part['_name'] !== undefined)
+  const own = isJsonObject(content)
+    ? [content, ...Object.values(content)].find(part => isJsonObject(part) && part['_name'] !== undefined)
     : undefined
   const query = CLAUSES[name]!(content, name, state)
   return own === undefined ? query : { ...query, name: readString((own as JsonObject)['_name'], `${name}._name`) }

@@ -1,9 +1,10 @@
 /** The body of a search, checked for form. */
 
-import { type AggregationSpec, parseAggregations, type SummarySpec } from '../../aggregate/parse.ts'
+import { isJsonObject } from '../../../json/is-json-object.ts'
+import { type AggregationSpec, parseAggregations, type SummarySpec } from '../../aggregate/parse/parse.ts'
 import { ApiError, illegalArgument, parsingError, refusedByShards, unsupported, validationError } from '../../api-error.ts'
 import { parseDurationMs } from '../../dates/time-value.ts'
-import { isObject, type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, words } from '../../json/json-reader.ts'
+import { type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, words } from '../../json/json-reader.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
 import { type HighlightSpec, parseHighlight } from './highlight-spec.ts'
@@ -65,7 +66,7 @@ const MAY_BE_EMPTY = new Set(['script_fields', 'runtime_mappings', 'ext', 'resco
 /** Clients say that they do not want these. */
 const MAY_BE_FALSE = new Set(['explain', 'profile', 'include_named_queries_score', 'verbose_pipeline'])
 const isEmpty = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
+  Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0
 
 /** Throws 400 for what is malformed, unknown, not supported or out of bounds. */
 export function parseSearchRequest(body: JsonObject): SearchRequest {

@@ -1,6 +1,7 @@
 /** The `sort` and `search_after` members of a search. */
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { illegalArgument, parsingError, refusedByShards, unsupported } from '../../api-error.ts'
-import { isObject, type JsonObject, kindOf, readArray, readObject, readScalar, readString, refuseUnknown } from '../../json/json-reader.ts'
+import { type JsonObject, kindOf, readArray, readObject, readScalar, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { Scalar } from './query.ts'
 
 export interface SortSpec {
@@ -30,7 +31,7 @@ function limited<T>(items: readonly T[]): readonly T[] {
 
 function parseSortItem(item: unknown): readonly SortSpec[] {
   if (typeof item === 'string') return [specOf(item, {})]
-  if (!isObject(item)) throw parsingError(`[sort] entries must be strings or objects, found ${kindOf(item)}`)
+  if (!isJsonObject(item)) throw parsingError(`[sort] entries must be strings or objects, found ${kindOf(item)}`)
   return Object.entries(item).map(([field, options]) => {
     if (field === '_script' || field === '_geo_distance') throw unsupported(`sort [${field}]`)
     if (typeof options === 'string') return specOf(field, { order: options })

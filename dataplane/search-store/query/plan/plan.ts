@@ -350,8 +350,8 @@ function planExists(condition: Extract<Condition, { op: 'exists' }>, segment: Se
 }
 
 /**
- * The condition without times that a segment has throughout, so that counts kept at insert can answer it, and without those that it has not: a number
- * that is looked for in all fields is a time, too.
+ * The condition without ranges of time that cover the whole segment, so that counts kept at insert can answer it, and without those that the segment lies
+ * outside of. A number that is looked for in all fields is a range of time, too.
  */
 export function reduceForSegment(condition: Condition, segment: Segment): Condition {
   if (condition.op === 'or' && condition.atLeast > 0) {

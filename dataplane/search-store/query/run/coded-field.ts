@@ -1,5 +1,5 @@
 /** A field of rows as small numbers, which combine with those of other fields. */
-import type { Grid } from '../../aggregate/grid.ts'
+import type { Grid } from '../../aggregate/buckets/grid.ts'
 import type { Column, NumberColumn } from '../../storage/index-storage.ts'
 import { classOf, type Field, isExact, isRounded } from '../bind/field.ts'
 import { readBlock } from '../plan/read-block.ts'

@@ -1,7 +1,7 @@
 /** Runs a search over the segments of its indices, its aggregations apart from its hits where these are fewer. */
 import type { CollectContext, Vocabularies } from '../../aggregate/aggregation-collector.ts'
+import { createVocabulary, NO_VOCABULARIES, showingAllTerms } from '../../aggregate/buckets/vocabulary.ts'
 import { createCollectors } from '../../aggregate/create-collectors.ts'
-import { createVocabulary, NO_VOCABULARIES, showingAllTerms } from '../../aggregate/vocabulary.ts'
 import { ALL } from '../bind/condition.ts'
 import { createPace, type Pace, SHOW_MS } from '../budget/pace.ts'
 import type { SearchRequest } from '../parse/search-request.ts'

@@ -1,5 +1,5 @@
 /** Groups of matches from the counts that a segment holds: no document and no column is looked at. */
-import type { Grid } from '../../aggregate/grid.ts'
+import type { Grid } from '../../aggregate/buckets/grid.ts'
 import type { Column, MinuteCount, RowTimes, Segment, ValueCounts } from '../../storage/index-storage.ts'
 import { type Condition, TIMESTAMP } from '../bind/condition.ts'
 import { classOf, findField } from '../bind/field.ts'

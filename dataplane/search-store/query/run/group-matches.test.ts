@@ -1,7 +1,7 @@
 /** Aggregations over groups of equal documents say what counting one by one says. */
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { startTestStore, type TestStore } from '../../testing/test-store.ts'
+import { before, describe, it } from 'mocha'
+import { useTestStore } from '../../testing/use-test-store.ts'
 
 const INDEX = 'service-logs-2026.11.21'
 const START_MS = Date.UTC(2026, 10, 21, 3)
@@ -83,9 +83,8 @@ function expectedOf(docs: readonly Doc[]) {
 }
 
 describe('aggregations over groups of equal documents', () => {
-  let store: TestStore
+  const store = useTestStore()
   before(async () => {
-    store = await startTestStore()
     const properties = {
       ...Object.fromEntries(['service', 'pattern_id', 'host'].map(name => [name, { type: 'keyword' }])),
       ...{ timestamp: { type: 'date' }, took: { type: 'integer' }, message: { type: 'text' } },
@@ -97,7 +96,6 @@ describe('aggregations over groups of equal documents', () => {
       DOCS.map(({ id, ...doc }) => `{"create":{"_id":"${id}"}}\n${JSON.stringify(doc)}\n`).join(''),
     )
   })
-  after(() => store.stop())
 
   /** Also asks twice, for what is kept of the first time. */
   async function answers(query: object): Promise<void> {

@@ -1,5 +1,5 @@
 /** Puts matches together that are alike in all that an aggregation looks at: a few groups then stand for many documents. */
-import { type Grid, gridOf } from '../../aggregate/grid.ts'
+import { type Grid, gridOf } from '../../aggregate/buckets/grid.ts'
 import type { AggregationSpec } from '../../aggregate/spec.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Column, NumberBlocks } from '../../storage/index-storage.ts'

@@ -1,5 +1,5 @@
 /** Groups of the usual questions in one pass over documents: values of a keyword, and values of a keyword by time. */
-import type { Grid } from '../../aggregate/grid.ts'
+import type { Grid } from '../../aggregate/buckets/grid.ts'
 import type { Column, NumberBlocks } from '../../storage/index-storage.ts'
 import { readBlock } from '../plan/read-block.ts'
 import type { GroupValues } from './coded-field.ts'

@@ -1,5 +1,6 @@
 /** The `fields` and `docvalue_fields` members of a search: values of a hit, by field. */
 
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { compareTexts } from '../../analysis/compare-texts.ts'
 import { normalized } from '../../analysis/normalizers.ts'
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
@@ -7,7 +8,7 @@ import { illegalArgument, unsupported } from '../../api-error.ts'
 import { type DateFormat, parseDateFormat } from '../../dates/date-format.ts'
 import { UTC } from '../../dates/time-zone.ts'
 import { rawNumber, WrittenNumber } from '../../json/exact-numbers.ts'
-import { isObject, readArray, readString, refuseUnknown } from '../../json/json-reader.ts'
+import { readArray, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { parseAddress, printAddress } from '../../mapping/ip-address.ts'
 import {
@@ -42,7 +43,7 @@ export function parseFieldFormats(value: unknown, where: 'fields' | 'docvalue_fi
   if (items.length > MAX_FIELDS) throw illegalArgument(`[${where}] may hold at most ${MAX_FIELDS} entries, found ${items.length}`)
   const isDocValue = where === 'docvalue_fields'
   return items.map(item => {
-    if (!isObject(item)) return withNames({ pattern: readString(item, where), isDocValue })
+    if (!isJsonObject(item)) return withNames({ pattern: readString(item, where), isDocValue })
     refuseUnknown(item, where, ['field', 'format'])
     const pattern = readString(item['field'], `${where}.field`)
     if (item['format'] === undefined || item['format'] === 'use_field_mapping') return withNames({ pattern, isDocValue })

@@ -1,9 +1,10 @@
 /** `_source` filtering: which members of a document a hit shows. */
 
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument, parsingError } from '../../api-error.ts'
 import { isRawNumber } from '../../json/exact-numbers.ts'
-import { isObject, kindOf, readBoolean, readStrings, refuseUnknown } from '../../json/json-reader.ts'
+import { kindOf, readBoolean, readStrings, refuseUnknown } from '../../json/json-reader.ts'
 import { Turns } from '../../turns.ts'
 
 /** `true`: the document as stored; `false`: none of it. */
@@ -54,7 +55,7 @@ export function parseSourceFilter(value: unknown, budget?: LookBudget): SourceFi
   if (value === undefined) return true
   if (typeof value === 'boolean') return value
   if (typeof value === 'string' || Array.isArray(value)) return patternsOf(readStrings(value, '_source'), [], budget)
-  if (!isObject(value)) throw parsingError(`[_source] must be a boolean, string, array or object, found ${kindOf(value)}`)
+  if (!isJsonObject(value)) throw parsingError(`[_source] must be a boolean, string, array or object, found ${kindOf(value)}`)
   refuseUnknown(value, '_source', ['includes', 'include', 'excludes', 'exclude'])
   const list = (key: string, short: string): readonly string[] =>
     value[key] === undefined && value[short] === undefined ? [] : readStrings(value[key] ?? value[short], `_source.${key}`)
@@ -106,7 +107,7 @@ function* filtered(value: unknown, path: string, isIncluded: boolean, patterns: 
     }
     return items.length > 0 || isIncluded ? items : undefined
   }
-  if (!isObject(value) || isRawNumber(value)) return isIncluded ? value : undefined
+  if (!isJsonObject(value) || isRawNumber(value)) return isIncluded ? value : undefined
   const members: [string, unknown][] = []
   let looked = 0
   for (const [key, member] of Object.entries(value)) {
@@ -131,7 +132,7 @@ function spend({ includes, excludes, budget }: SourcePatterns, names: number): v
 
 /** An object in a list of which nothing is left goes. */
 const isEmptied = (left: unknown, value: unknown): boolean =>
-  isObject(left) && !isRawNumber(left) && Object.keys(left).length === 0 && Object.keys(value as object).length > 0
+  isJsonObject(left) && !isRawNumber(left) && Object.keys(left).length === 0 && Object.keys(value as object).length > 0
 
 const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null && !isRawNumber(value)
 const isNamed = (patterns: readonly TermPattern[], path: string): boolean => patterns.some(pattern => pattern.test(path))

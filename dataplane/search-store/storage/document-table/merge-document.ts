@@ -1,9 +1,10 @@
 /** Partial updates, as OpenSearch merges them. */
 
+import { isJsonObject } from '../../../json/is-json-object.ts'
+
 type JsonObject = Record<string, unknown>
 
-const isMergeable = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.getPrototypeOf(value) !== null
+const isMergeable = (value: unknown): value is JsonObject => isJsonObject(value) && Object.getPrototypeOf(value) !== null
 
 /** Objects merge member by member, anything else is replaced. Returns the same object when nothing changes. */
 export function mergeDocument(stored: JsonObject, partial: JsonObject): JsonObject {

@@ -1,5 +1,6 @@
 /** Works out what operations do to a table before anything is written. */
 
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { parseExact } from '../../json/exact-numbers.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { FieldMapping } from '../../mapping/field-types.ts'
@@ -100,6 +101,6 @@ function stageUpdate(op: Extract<WriteOp, { action: 'update' }>, entry: Entry | 
 
 function parseObject(bytes: Uint8Array): Record<string, unknown> {
   const value = parseDocumentText(bytes, parseExact)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  if (isJsonObject(value)) return value
   throw new DocumentRejected('failed to parse: document must be a JSON object')
 }

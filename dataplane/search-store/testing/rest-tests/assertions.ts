@@ -1,4 +1,5 @@
 /** The assertions of the tests about an answer: `match`, `length`, `is_true` and the like. */
+import { isJsonObject } from '../../../json/is-json-object.ts'
 import { toExactJson } from './exact-json.ts'
 
 export type Stash = Map<string, unknown>
@@ -73,14 +74,12 @@ function matches(seen: unknown, expected: unknown): boolean {
     return typeof seen === 'bigint' && typeof expected === 'bigint' ? seen === expected : Number(seen) === Number(expected)
   if (Array.isArray(seen) && Array.isArray(expected))
     return seen.length === expected.length && expected.every((item, at) => matches(seen[at], item))
-  if (isObject(seen) && isObject(expected)) {
+  if (isJsonObject(seen) && isJsonObject(expected)) {
     const keys = Object.keys(expected)
     return keys.length === Object.keys(seen).length && keys.every(key => Object.hasOwn(seen, key) && matches(seen[key], expected[key]))
   }
   return (seen ?? null) === expected
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Java's patterns with blanks and comments, as JavaScript has them. */
 function patternOf(text: string): RegExp {

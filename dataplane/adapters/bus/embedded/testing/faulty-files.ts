@@ -1,4 +1,4 @@
-import { diskFiles, type LogFile, type LogFiles } from '../log-files.ts'
+import { diskFiles, type LogFile, type LogFiles } from '../log/log-files.ts'
 
 /** Thrown by a disk that fails; `code` is what the system would say. */
 class DiskFailure extends Error {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { Contents, PowerCutDisk } from '../../../../testing/power-cut-disk.ts'
-import { diskFiles, type LogFiles } from '../log-files.ts'
+import { diskFiles, type LogFiles } from '../log/log-files.ts'
 
 export function powerCutFiles(disk: PowerCutDisk): LogFiles {
   return {

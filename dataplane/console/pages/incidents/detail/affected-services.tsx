@@ -1,10 +1,10 @@
 /** Services of an incident, each with its logs: the first few, since hundreds would push the cause out of sight, and all on a click. */
 import { useState } from 'react'
 import type { Incident } from '../../../api/ticketing.ts'
-import { ServiceName } from '../../../components/badges.tsx'
+import { ServiceName } from '../../../components/badges/badges.tsx'
 import { formatCount } from '../../../components/format.ts'
-import { usePrinting } from '../../../components/use-printing.ts'
-import { visibleText } from '../../../components/visible-text.ts'
+import { usePrinting } from '../../../components/layout/use-printing.ts'
+import { visibleText } from '../../../components/text/visible-text.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
 import { logsOfService } from '../rules/logs-link.ts'
 import styles from './detail.module.css'

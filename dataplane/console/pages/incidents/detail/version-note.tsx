@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT } from '../../../../contract/tenant-id.ts'
 import type { Incident } from '../../../api/ticketing.ts'
-import { ForeignText } from '../../../components/foreign-text.tsx'
 import { formatMoment } from '../../../components/format.ts'
+import { ForeignText } from '../../../components/text/foreign-text.tsx'
 import { useVersionChange } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
 import { logsOfVersion } from '../rules/logs-link.ts'

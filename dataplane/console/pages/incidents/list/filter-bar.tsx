@@ -3,7 +3,7 @@
 import { Select } from '@mantine/core'
 import { SEVERITIES } from '../../../../contract/platforms.ts'
 import { formatCount } from '../../../components/format.ts'
-import { visibleText } from '../../../components/visible-text.ts'
+import { visibleText } from '../../../components/text/visible-text.ts'
 import { countOf, type IncidentCounts, type IncidentFilters, type ListOrder, SPANS, type StatusFilter } from '../rules/incident-filters.ts'
 import styles from './list.module.css'
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { memo } from 'react'
-import { Pending } from '../../../components/states.tsx'
+import { Pending } from '../../../components/states/states.tsx'
 import type { TimeWindow } from '../../../url-state/time-range.ts'
 import type { FieldCatalog } from '../search/field-catalog.ts'
 import { useFacets } from '../use-logs.ts'

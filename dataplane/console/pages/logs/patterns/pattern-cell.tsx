@@ -1,6 +1,6 @@
-import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { LevelBadge, ServiceName } from '../../../components/badges/badges.tsx'
 import { formatShort } from '../../../components/format.ts'
-import { visibleText } from '../../../components/visible-text.ts'
+import { visibleText } from '../../../components/text/visible-text.ts'
 import type { PatternTrend } from '../requests/patterns.ts'
 import styles from './pattern-cell.module.css'
 import { PatternText } from './pattern-text.tsx'

@@ -1,4 +1,4 @@
-import { Holes } from '../../../components/holes.tsx'
+import { Holes } from '../../../components/text/holes.tsx'
 
 /** A pattern with what differs between its messages set back. */
 export function PatternText({ text }: { readonly text: string }) {

@@ -3,7 +3,7 @@
 import { Button, Checkbox, Popover, Switch } from '@mantine/core'
 import { IconColumns3 } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
-import { ForeignText } from '../../../components/foreign-text.tsx'
+import { ForeignText } from '../../../components/text/foreign-text.tsx'
 import { MAX_COLUMNS } from '../logs-state.ts'
 import { FieldBox } from '../search/field-box.tsx'
 import type { FieldCatalog } from '../search/field-catalog.ts'

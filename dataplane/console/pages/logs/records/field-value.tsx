@@ -2,9 +2,9 @@
 
 import { IconCheck, IconColumnInsertRight, IconColumnRemove, IconCopy, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { Fragment, type ReactNode } from 'react'
-import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
-import { useCopy } from '../../../components/use-copy.ts'
-import { visibleText } from '../../../components/visible-text.ts'
+import { useCopy } from '../../../components/copy/use-copy.ts'
+import { ForeignText, VisibleText } from '../../../components/text/foreign-text.tsx'
+import { visibleText } from '../../../components/text/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
 import { cutText } from './cut-text.ts'

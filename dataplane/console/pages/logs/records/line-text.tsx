@@ -1,7 +1,7 @@
 /** The text of a record in one line of a list, and words that are marked in a text. */
 import { Fragment } from 'react'
-import { VisibleText } from '../../../components/foreign-text.tsx'
-import { isBlank, NoMessage } from '../../../components/no-message.tsx'
+import { VisibleText } from '../../../components/text/foreign-text.tsx'
+import { isBlank, NoMessage } from '../../../components/text/no-message.tsx'
 import { type LogRecord, ownFieldsOf } from './log-record.ts'
 import { markWords } from './mark-words.ts'
 

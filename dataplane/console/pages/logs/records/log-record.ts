@@ -2,8 +2,8 @@
 import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
 import { isJsonObject } from '../../../../json/is-json-object.ts'
 import { ExactNumber } from '../../../api/exact-json.ts'
-import { clockOffsetMs } from '../../../components/clock.ts'
 import { formatDay, formatTime } from '../../../components/format.ts'
+import { clockOffsetMs } from '../../../components/time/clock.ts'
 import type { SortValues } from '../requests/scope.ts'
 import { MAX_FIELD_LENGTH } from '../search/tokens.ts'
 

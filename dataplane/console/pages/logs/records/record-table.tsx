@@ -16,12 +16,12 @@ import {
   useRef,
   useState,
 } from 'react'
-import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
-import { VisibleText } from '../../../components/foreign-text.tsx'
+import { LevelBadge, ServiceName } from '../../../components/badges/badges.tsx'
 import { formatCount } from '../../../components/format.ts'
-import { atMost, rem, scaled } from '../../../components/text-size.ts'
-import { usePrinting } from '../../../components/use-printing.ts'
-import { leaveControl, useShortcut } from '../../../components/use-shortcut.ts'
+import { leaveControl, useShortcut } from '../../../components/keyboard/use-shortcut.ts'
+import { atMost, rem, scaled } from '../../../components/layout/text-size.ts'
+import { usePrinting } from '../../../components/layout/use-printing.ts'
+import { VisibleText } from '../../../components/text/foreign-text.tsx'
 import edge from '../level-edge.module.css'
 import { LineText } from './line-text.tsx'
 import { clockTime, type LogRecord, valueAt } from './log-record.ts'

@@ -31,8 +31,8 @@ export type Order = 'newest' | 'oldest'
 export type SortValues = readonly (string | number | null)[]
 
 /**
- * Exact and the same at each request (Decisions 4). Records without a trace that have one time share a `log_id`: those come in the order in which the
- * store took them, so that a page begins behind the very record that the one before ended with. Records of other writers may lack nanoseconds and id.
+ * Exact and the same at each request (Decisions 4). Records without a trace share a `log_id` where their times are equal, and come in the order in which
+ * the store took them: each page begins right behind the last record of the page before. Records of other writers may lack nanoseconds and id.
  */
 export function recordOrder(order: Order): readonly object[] {
   const direction = order === 'newest' ? 'desc' : 'asc'

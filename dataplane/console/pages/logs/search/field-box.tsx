@@ -2,7 +2,7 @@
 
 import { Autocomplete, type AutocompleteProps } from '@mantine/core'
 import { useState } from 'react'
-import { ForeignText } from '../../../components/foreign-text.tsx'
+import { ForeignText } from '../../../components/text/foreign-text.tsx'
 
 export interface FieldBoxProps extends Pick<AutocompleteProps, 'maxDropdownHeight' | 'comboboxProps'> {
   readonly label: string

@@ -1,6 +1,6 @@
 /** How to search, on one page; and the query that a search becomes. */
 import { Modal } from '@mantine/core'
-import { CopyButton } from '../../../components/copy-button.tsx'
+import { CopyButton } from '../../../components/copy/copy-button.tsx'
 import styles from './search-help.module.css'
 
 const EXAMPLES: readonly (readonly [search: string, meaning: string])[] = [

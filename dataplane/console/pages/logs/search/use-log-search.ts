@@ -1,7 +1,7 @@
 /** The search of the page, as its text and its time range ask for it. */
 import { useCallback, useMemo, useState } from 'react'
 import { serverNow } from '../../../api/server-clock.ts'
-import { useClockOffset } from '../../../components/use-clock-offset.ts'
+import { useClockOffset } from '../../../components/time/use-clock-offset.ts'
 import { type TimeRange, type TimeWindow, windowOf } from '../../../url-state/time-range.ts'
 import { markExpression } from '../records/mark-words.ts'
 import type { Scope } from '../requests/scope.ts'

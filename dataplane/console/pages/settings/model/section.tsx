@@ -4,9 +4,9 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { LLM_PROVIDERS } from '../../../../contract/llm-providers.ts'
 import { readModelStatus, type TicketingConfig, testModel } from '../../../api/ticketing-config.ts'
-import { Pill } from '../../../components/badges.tsx'
-import { Panel } from '../../../components/panel.tsx'
-import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { Pill } from '../../../components/badges/badges.tsx'
+import { Panel } from '../../../components/layout/panel.tsx'
+import { ErrorPanel, Pending } from '../../../components/states/states.tsx'
 import { DeclaredNote } from '../declared-note.tsx'
 import {
   chooseProvider,

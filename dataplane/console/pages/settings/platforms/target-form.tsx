@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { PlatformName } from '../../../../contract/platforms.ts'
 import { type ShownTarget, type TestAnswer, testConnection } from '../../../api/ticketing-config.ts'
-import { focusFirstProblem } from '../../../components/focus-first-problem.ts'
+import { focusFirstProblem } from '../../../components/keyboard/focus-first-problem.ts'
 import {
   editedFields,
   type FormField,

@@ -1,7 +1,7 @@
 /** Silences as a form, and how each stands. */
 import type { Severity } from '../../../../contract/platforms.ts'
 import type { Silence } from '../../../../domain/tickets/silence.ts'
-import { momentOf } from '../../../components/clock.ts'
+import { momentOf } from '../../../components/time/clock.ts'
 
 export interface SilenceForm {
   /** Globs with commas between. */

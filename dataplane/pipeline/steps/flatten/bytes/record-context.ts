@@ -15,13 +15,13 @@ import { MAX_CONTEXT_BYTES } from './work-area.ts'
 
 /** Everything that all records of one resource and scope have in common, as bytes that are ready to be copied. */
 export interface RecordContext {
-  /** Two attributes of it flatten to one name, one holds objects, or it is very large: its records need the rules one by one. */
+  /** False where two attributes flatten to one name, where one holds objects, and for very large contexts: their records need the rules one by one. */
   readonly isPlain: boolean
   readonly sender: Sender
   readonly shared: SharedBytes
   /** Bytes of its members, and attributes. */
   readonly repeated: Repeated
-  /** Memory of it and its place in a table, beside its bytes and what they were made of. */
+  /** Memory of the context and of its place in a table, without its bytes and their source. */
   readonly heldBytes: number
   /** How a shape goes with it: the id of the top-level keys of both, undefined when a key of the shape is one of the context's too. */
   readonly keySetWith: ContextKeys['keySetWith']

@@ -1,5 +1,6 @@
 /** Checks and stages the operations of one commit, in order. */
 
+import { isJsonObject } from '../../../../json/is-json-object.ts'
 import { parseExact } from '../../../json/exact-numbers.ts'
 import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
@@ -309,8 +310,7 @@ const isOfSameTime = (a: Uint8Array, b: Uint8Array): boolean => leadingTimestamp
 function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {
   checkDocumentSize(partial)
   const changes = parseJson(partial)
-  if (typeof changes !== 'object' || changes === null || Array.isArray(changes))
-    throw new DocumentRejected('failed to parse: the partial document must be a JSON object')
+  if (!isJsonObject(changes)) throw new DocumentRejected('failed to parse: the partial document must be a JSON object')
   const text = Buffer.from(partial).toString()
   const patched = CHANGED_BY_PARSING.test(text) ? undefined : patchJson(stored, changes as Record<string, unknown>)
   if (patched !== undefined) return patched

@@ -19,7 +19,7 @@ import type { SealedSegment } from './sealed-segment.ts'
 /** Neighbours that fit one segment, from which on they are merged. */
 const MIN_MERGED = 8
 const MAX_MERGED_DOCS = 57_344
-/** A slice, which becomes a frame, ends with a full block, so that no rest makes a poor one: with so many documents, or so many bytes of them. */
+/** Documents, or bytes, of a slice, which becomes a frame. A slice ends with a full block: the rest would make a poor one. */
 const SLICE_DOCS = 8 * BLOCK_DOCS
 const SLICE_BYTES = 512 * 1024
 

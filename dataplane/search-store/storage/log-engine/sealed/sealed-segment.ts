@@ -283,7 +283,7 @@ export class SealedSegment implements Segment {
     }
   }
 
-  /** To compare it with others: it is not checked, so that a wrong bit costs that id alone and not every write that looks at it. */
+  /** The id without a check of its bytes, for comparisons: a wrong bit costs that id alone, and not every write that looks at it. */
   storedId(doc: number) {
     try {
       return this.#stored.id(doc)
