@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { version } from '../dataplane/config/version.ts'
 import type { SettingsOf } from '../dataplane/contract/env.ts'
 import { OPERATOR_NAME } from '../dataplane/contract/operator-name.ts'
 import type { ClusterAccess } from '../dataplane/kube/cluster-access.ts'
@@ -15,6 +16,7 @@ import { qualifiedName } from '../dataplane/kube/resource.ts'
 import type { Clock } from '../dataplane/ports/clock.ts'
 import type { Log } from '../dataplane/telemetry/log.ts'
 import type { LogPipeline } from './api/log-pipeline.ts'
+import { PRODUCT } from './api/names.ts'
 import { conditionOf } from './api/status.ts'
 import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds.ts'
 import { createControllers } from './controllers/start-controllers.ts'
@@ -115,7 +117,10 @@ function createWork(context: OperatorContext, clients: Clients, metrics: Operato
     ...{ client, cache, recorder, metrics, clock, log, random },
     hasRoom: clients.hasRoom,
     served: servedKinds.current,
-    settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
+    settings: {
+      image: settings.OPERATOR_IMAGE ?? `${PRODUCT}:${version}`,
+      ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }),
+    },
   })
   return { cache, recorder, servedKinds, controllers }
 }

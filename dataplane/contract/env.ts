@@ -428,9 +428,9 @@ export const SETTINGS = {
     value: TEXT,
   },
   OPERATOR_IMAGE: {
-    description: 'Image that components run when their LogPipeline names none',
+    description:
+      "Image that components run when their LogPipeline names none; empty: `logpipeline` with the operator's own version as its tag",
     roles: ['operator'],
-    requiredFor: ['operator'],
     value: TEXT,
   },
   WATCH_NAMESPACES: {
