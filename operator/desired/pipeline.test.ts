@@ -349,6 +349,48 @@ describe('network policies', () => {
   })
 })
 
+describe('alerts', () => {
+  interface Rules {
+    readonly groups: readonly [{ readonly rules: readonly { readonly expr: string }[] }]
+  }
+  const selectorsOf = (input: PipelineInput) => {
+    const rule = buildPipeline(input).find(({ kind }) => kind === 'PrometheusRule') as unknown as { readonly spec: Rules }
+    const texts = rule.spec.groups[0].rules.flatMap(({ expr }) => [...expr.matchAll(/service=~"([^"]+)"/g)].map(([, text]) => text!))
+    return texts.map(text => new RegExp(`^(?:${text})$`))
+  }
+  const scraped = (input: PipelineInput): readonly string[] => {
+    const services = buildPipeline(input).filter(({ kind }) => kind === 'Service') as unknown as readonly ServiceView[]
+    return services
+      .filter(({ spec }) => spec.ports.some(({ name }) => ['http', 'health'].includes(name)))
+      .map(({ metadata }) => metadata.name)
+  }
+  interface ServiceView {
+    readonly metadata: { readonly name: string }
+    readonly spec: { readonly ports: readonly { readonly name: string }[] }
+  }
+  const called = (input: PipelineInput, name: string) => {
+    const { pipeline } = input.gathered
+    return changed(input, { pipeline: { ...pipeline, metadata: { ...pipeline.metadata, name } } })
+  }
+  const allInOne = withSpec(readFixture('all-in-one'), { monitoring: { rules: true } })
+  const watched = changed(allInOne, { servedApis: everything.gathered.servedApis })
+
+  for (const [title, input] of [
+    ['Distributed', everything],
+    ['AllInOne', watched],
+  ] as const)
+    it(`of mode ${title} speak of all metrics of the pipeline, and of no other whose name goes on from its own`, () => {
+      const selectors = selectorsOf(input)
+      const { name } = input.gathered.pipeline.metadata
+      const others = scraped(called(input, `${name}-eu`))
+      expect(selectors).to.have.length.above(3)
+      for (const selector of selectors) {
+        expect(scraped(input).filter(service => !selector.test(service))).to.deep.equal([])
+        expect(others.filter(service => selector.test(service))).to.deep.equal([])
+      }
+    })
+})
+
 describe('parts that can be switched off', () => {
   it('network policies', () => {
     const objects = buildPipeline(withSpec(distributed, { networkPolicy: { enabled: false } }))
