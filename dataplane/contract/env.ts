@@ -46,6 +46,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 const STREAM = ['stream etl', 'stream score'] as const
 const ON_THE_BUS = ['standalone', 'collector', 'bridge', ...STREAM, 'agent'] as const
 const WITH_SEARCH = ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'] as const
+const WITH_ONLINE_STORE = ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'] as const
 
 /** A port that roles listen on. */
 function listener<const R extends readonly RoleName[]>(description: string, roles: R, port: number) {
@@ -386,8 +387,21 @@ export const SETTINGS = {
   },
   ONLINE_STORE_URL: {
     description: 'URL of the Redis or Valkey that holds the ML features; empty: the embedded store in `DATA_DIR`',
-    roles: ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'],
+    roles: WITH_ONLINE_STORE,
     value: REDIS_URL,
+    secret: true,
+  },
+  ONLINE_STORE_USERNAME: {
+    description: 'User name at the online store, in place of one in its URL',
+    roles: WITH_ONLINE_STORE,
+    value: TEXT,
+    needs: 'ONLINE_STORE_PASSWORD',
+  },
+  ONLINE_STORE_PASSWORD: {
+    description: 'Password at the online store, in place of one in its URL',
+    roles: WITH_ONLINE_STORE,
+    value: TEXT,
+    needs: 'ONLINE_STORE_URL',
     secret: true,
   },
   TICKETING_CONFIG_DIR: {

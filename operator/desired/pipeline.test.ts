@@ -5,7 +5,7 @@ import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { buildPipeline, type PipelineInput, planOf } from './testing/build-pipeline.ts'
 import { readFixture } from './testing/golden-files.ts'
-import { podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
+import { containerOf, podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
 
 function changed(input: PipelineInput, change: Partial<Gathered>): PipelineInput {
   return { ...input, gathered: { ...input.gathered, ...change } }
@@ -346,6 +346,37 @@ describe('network policies', () => {
     }
     expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge', 'shop-ticketing'])
     expect(mayAsk()).to.deep.equal([])
+  })
+})
+
+describe('an online store that asks for a password', () => {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'store', namespace: 'observability' } } as const
+  const withStore = (data: Readonly<Record<string, string>>) => {
+    const onlineStore = { url: 'redis://valkey:6379', credentials: { secret: { name: 'store' } } }
+    const secrets = { ...everything.gathered.secrets, store: { ...secret, data } }
+    return changed(withSpec(everything, { features: { enabled: true, onlineStore } }), { secrets })
+  }
+  const settingsOf = (input: PipelineInput) =>
+    Object.fromEntries(
+      containerOf(workloadOf(buildPipeline(input), 'shop-features'))
+        .env!.filter(({ name }) => name.startsWith('ONLINE_STORE'))
+        .map(({ name, value }) => [name, value]),
+    )
+  const password = { password: btoa('geheim') }
+
+  it('is reached by its address, with what the Secret holds', () => {
+    const files = {
+      ONLINE_STORE_URL: 'redis://valkey:6379',
+      ONLINE_STORE_PASSWORD_FILE: '/etc/logpipeline/settings/ONLINE_STORE_PASSWORD',
+    }
+    expect(settingsOf(withStore(password))).to.deep.equal(files)
+    const ONLINE_STORE_USERNAME_FILE = '/etc/logpipeline/settings/ONLINE_STORE_USERNAME'
+    expect(settingsOf(withStore({ ...password, username: btoa('reader') }))).to.deep.equal({ ...files, ONLINE_STORE_USERNAME_FILE })
+  })
+
+  it('holds its readers back while the Secret lacks the password', () => {
+    const { held } = planOf(withStore({ url: btoa('redis://valkey') }))
+    expect(held.map(({ name }) => name)).to.include.members(['shop-features', 'shop-scheduler', 'shop-bridge', 'shop-stream-etl'])
   })
 })
 

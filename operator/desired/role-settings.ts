@@ -95,7 +95,10 @@ export function onlineStoreSettings(context: PipelineContext): RoleSettings {
   const { features } = context.spec
   if (features?.enabled !== true) return {}
   const url = features.onlineStore?.url
-  return url === undefined ? secretSettings(context, ['ONLINE_STORE_URL']) : { ONLINE_STORE_URL: url }
+  return {
+    ...(url === undefined ? {} : { ONLINE_STORE_URL: url }),
+    ...secretSettings(context, ['ONLINE_STORE_URL', 'ONLINE_STORE_USERNAME', 'ONLINE_STORE_PASSWORD']),
+  }
 }
 
 /** Settings of the ticketing agent, also within standalone. Standalone by itself allows private targets, so the setting is always given: a cluster has others beside its user. */

@@ -46,6 +46,8 @@ const USUAL_KEYS: Readonly<Record<string, string>> = {
   SEARCH_USERNAME: 'username',
   SEARCH_PASSWORD: 'password',
   ONLINE_STORE_URL: 'url',
+  ONLINE_STORE_USERNAME: 'username',
+  ONLINE_STORE_PASSWORD: 'password',
   BOOTSTRAP_KEY: 'apiKey',
   DASHBOARD_USERNAME: 'username',
   DASHBOARD_PASSWORD: 'password',
@@ -53,24 +55,32 @@ const USUAL_KEYS: Readonly<Record<string, string>> = {
 
 /** The references in the fields of a pipeline itself. */
 export function pipelineReferences(spec: LogPipelineSpec): readonly Reference[] {
-  const { bus, search, features, ticketing } = spec
+  const { bus, search, ticketing } = spec
   const { caSecret, clientSecret } = bus?.tls ?? {}
   const { certificateKey = 'tls.crt', privateKeyKey = 'tls.key' } = clientSecret ?? {}
   const saslSettings = bus?.sasl?.username === undefined ? ['BUS_USERNAME', 'BUS_PASSWORD'] : ['BUS_PASSWORD']
-  const store = features?.enabled ? features.onlineStore?.credentials : undefined
   return [
     ...ofKeys('spec.bus.tls.caSecret', caSecret, { BUS_CA_FILE: caSecret?.key ?? 'ca.crt' }, BUS_USERS),
     ...ofKeys('spec.bus.tls.clientSecret', clientSecret, { BUS_CERT_FILE: certificateKey, BUS_KEY_FILE: privateKeyKey }, BUS_USERS),
     ...ofCredentials('spec.bus.sasl.credentials', bus?.sasl?.credentials, saslSettings, BUS_USERS),
     ...ofCredentials('spec.search.credentials', search?.credentials, ['SEARCH_USERNAME', 'SEARCH_PASSWORD'], SEARCH_USERS),
     ...ofKeys('spec.search.caSecret', search?.caSecret, { SEARCH_CA_FILE: search?.caSecret?.key ?? 'ca.crt' }, SEARCH_USERS),
-    ...ofCredentials('spec.features.onlineStore.credentials', store, ['ONLINE_STORE_URL'], STORE_USERS),
+    ...onlineStoreReferences(spec),
     ...ofCredentials('spec.ticketing.encryptionKey', ticketing?.encryptionKey, ['ENCRYPTION_KEY'], ['ticketing', 'standalone']),
     ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], []),
     ...gatewayReferences(spec),
     ...dashboardReferences(spec),
     ...podReferences(spec),
   ]
+}
+
+/** Beside a URL they are its password and, where there is one, its user name. */
+function onlineStoreReferences({ features }: LogPipelineSpec): readonly Reference[] {
+  const { url, credentials } = (features?.enabled && features.onlineStore) || {}
+  const path = 'spec.features.onlineStore.credentials'
+  return url === undefined
+    ? ofCredentials(path, credentials, ['ONLINE_STORE_URL'], STORE_USERS)
+    : ofCredentials(path, credentials, ['ONLINE_STORE_PASSWORD'], STORE_USERS, ['ONLINE_STORE_USERNAME'])
 }
 
 /** Secrets of `podTemplate`, which every pod needs. */

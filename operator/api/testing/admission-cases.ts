@@ -60,6 +60,10 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
     'with features and their store',
     { ...DISTRIBUTED, features: { enabled: true, schedule: '@hourly', onlineStore: { url: 'redis://valkey:6379' } } },
   ],
+  [
+    'with a store that asks for a password',
+    { ...DISTRIBUTED, features: { enabled: true, onlineStore: { url: 'redis://valkey:6379', credentials: SECRET } } },
+  ],
   ['with features in mode AllInOne without a store', { ...ALL_IN_ONE, features: { enabled: true } }],
   [
     'with quantities as numbers and as text',
@@ -259,14 +263,14 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     '.spec.features: features in mode Distributed: expected onlineStore, since the pods share it',
   ],
   [
-    'with two stores',
-    { ...DISTRIBUTED, features: { onlineStore: { url: 'redis://a', credentials: SECRET } } },
-    '.spec.features.onlineStore: expected exactly one of url and credentials',
+    'with a store that is nowhere',
+    { ...DISTRIBUTED, features: { onlineStore: {} } },
+    '.spec.features.onlineStore: expected url, credentials, or both',
   ],
   [
     'with a password in a URL',
     { ...DISTRIBUTED, features: { onlineStore: { url: 'redis://u:p@a' } } },
-    '.spec.features.onlineStore.url: expected no password in url: put the whole URL into a Secret and name it in credentials',
+    '.spec.features.onlineStore.url: expected no password in url: put it into a Secret and name that in credentials',
   ],
   [
     'with a least above the greatest',
