@@ -10,6 +10,7 @@ import {
   ENCRYPTION_KEYS,
   HTTP_URL,
   httpUrl,
+  inAnyCase,
   integer,
   NAMESPACE,
   oneOf,
@@ -182,9 +183,9 @@ export const SETTINGS = {
     needs: 'BUS_CERT_FILE',
   },
   BUS_SASL_MECHANISM: {
-    description: 'How `BUS_USERNAME` and `BUS_PASSWORD` are shown to the brokers',
+    description: 'How `BUS_USERNAME` and `BUS_PASSWORD` are shown to the brokers; in capitals, as Kafka writes it, too',
     roles: ON_THE_BUS,
-    value: oneOf(SASL_MECHANISMS),
+    value: inAnyCase(oneOf(SASL_MECHANISMS)),
     default: 'scram-sha-512',
   },
   BUS_USERNAME: {

@@ -164,7 +164,7 @@ const ONLINE_STORE = described(
 export const FEATURES = described(
   z.object({
     enabled: described(z.boolean(), 'Whether features are computed and served.').optional(),
-    schedule: described(z.enum(['@hourly']), 'When features are computed: each hour, as the specification has it.').optional(),
+    schedule: described(z.enum(['@hourly', '0 * * * *']), 'When features are computed: each hour, as the specification has it.').optional(),
     onlineStore: ONLINE_STORE.optional(),
     resources: RESOURCES.optional(),
   }),

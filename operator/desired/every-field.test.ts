@@ -11,7 +11,7 @@ import { fixtureNames, readFixtureObjects } from './testing/golden-files.ts'
 const WITHOUT_OBJECTS: Readonly<Record<string, string>> = {
   mode: 'other fields have to change with it; the fixtures are of both modes',
   paused: 'stops the controller before it plans',
-  'features.schedule': 'has one value, the schedule there is',
+  'features.schedule': 'says the one schedule there is, in whichever form',
 }
 
 const ONE_POD = 'the one pod has allInOne.resources'

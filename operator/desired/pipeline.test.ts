@@ -349,6 +349,16 @@ describe('network policies', () => {
   })
 })
 
+describe('the way of authentication at the brokers', () => {
+  it('may be written as Kafka writes it', () => {
+    const { bus } = everything.gathered.pipeline.spec
+    const asWritten = (mechanism: 'SCRAM-SHA-256' | 'scram-sha-256') =>
+      buildPipeline(withSpec(everything, { bus: { ...bus!, sasl: { ...bus!.sasl!, mechanism } } }))
+    expect(asWritten('SCRAM-SHA-256')).to.deep.equal(asWritten('scram-sha-256'))
+    expect(JSON.stringify(asWritten('SCRAM-SHA-256'))).to.contain('"sasl":"scram_sha256"')
+  })
+})
+
 describe('an online store that asks for a password', () => {
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'store', namespace: 'observability' } } as const
   const withStore = (data: Readonly<Record<string, string>>) => {

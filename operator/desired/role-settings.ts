@@ -1,6 +1,7 @@
 /** Settings of the data plane's roles, as the builders write them. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { saslMechanism } from '../api/bus.ts'
 import { isOffered } from '../api/components.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
@@ -62,7 +63,7 @@ export function busSettings(context: PipelineContext): RoleSettings {
     ...(bus.caCertificates === undefined ? {} : { BUS_CA_FILE: caFile(context, bus.caCertificates) }),
     ...secretSettings(context, ['BUS_CA_FILE', 'BUS_CERT_FILE', 'BUS_KEY_FILE', 'BUS_USERNAME', 'BUS_PASSWORD']),
     ...(sasl?.username === undefined ? {} : { BUS_USERNAME: sasl.username }),
-    ...(sasl === undefined ? {} : { BUS_SASL_MECHANISM: sasl.mechanism ?? 'scram-sha-512' }),
+    ...(sasl === undefined ? {} : { BUS_SASL_MECHANISM: saslMechanism(sasl) }),
     ...(topics === 'Managed' && replicationFactor !== undefined ? { BUS_REPLICATION_FACTOR: String(replicationFactor) } : {}),
   }
 }

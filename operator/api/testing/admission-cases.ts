@@ -64,6 +64,10 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
     'with a store that asks for a password',
     { ...DISTRIBUTED, features: { enabled: true, onlineStore: { url: 'redis://valkey:6379', credentials: SECRET } } },
   ],
+  [
+    'with a schedule as cron writes it',
+    { ...DISTRIBUTED, features: { enabled: true, schedule: '0 * * * *', onlineStore: { url: 'redis://valkey:6379' } } },
+  ],
   ['with features in mode AllInOne without a store', { ...ALL_IN_ONE, features: { enabled: true } }],
   [
     'with quantities as numbers and as text',
