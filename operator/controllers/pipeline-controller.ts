@@ -13,7 +13,7 @@ import { pipelineStatus } from '../observed/conditions.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { invalidPipelineStatus } from '../observed/invalid-status.ts'
 import { type PipelineView, viewPipeline, viewRunning } from '../observed/pipeline-view.ts'
-import { pipelineReferences, routeReference } from '../observed/references.ts'
+import { pipelineReferences, routeReferences } from '../observed/references.ts'
 import { startDeadlineMs } from '../observed/start-deadline.ts'
 import { isPrefixNew, topicPrefixOf } from '../observed/topic-prefix.ts'
 import type { ObjectProblem, ObjectReconciler, ReconcileReport } from '../reconcile/reconcile-objects.ts'
@@ -137,7 +137,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const { spec } = pipeline
     const referred = await gatherReferred(view, deps.secrets, pipeline, routes => [
       ...pipelineReferences(spec),
-      ...routes.map(route => routeReference(route.spec)),
+      ...routes.flatMap(route => routeReferences(route.spec)),
     ])
     const seen = await tellFirst(key, viewPipeline(gather(key, pipeline, referred)))
     const plan = planPipeline(seen, settings)

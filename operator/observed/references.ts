@@ -163,9 +163,10 @@ export function givenSettings({ settings = {} }: TicketingRouteSpec): NonNullabl
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== ''))
 }
 
-/** The reference of a route: the secret fields of its platform, optional ones where they are there, and other fields that `settings` lacks. */
-export function routeReference(spec: TicketingRouteSpec): Reference {
+/** The reference of a route, if it has one: the secret fields of its platform, optional ones where they are there, and other fields that `settings` lacks. */
+export function routeReferences(spec: TicketingRouteSpec): readonly Reference[] {
   const { platform, credentials } = spec
+  if (credentials === undefined) return []
   const settings = givenSettings(spec)
   const { secret, optionalSecret, required, optional }: PlatformFields = PLATFORMS[platform]
   const isLacking = (field: string) => !Object.hasOwn(settings, field)
@@ -174,13 +175,15 @@ export function routeReference(spec: TicketingRouteSpec): Reference {
     ...wantedKey(field, credentials.keys),
     isOptional: true as const,
   }))
-  return {
-    path: 'spec.credentials',
-    source: sourceOf(credentials),
-    wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...others],
-    usedBy: [],
-    ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required, ...optional]),
-  }
+  return [
+    {
+      path: 'spec.credentials',
+      source: sourceOf(credentials),
+      wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...others],
+      usedBy: [],
+      ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required, ...optional]),
+    },
+  ]
 }
 
 /** `keys` may call a setting by its own name, or by its usual key. */

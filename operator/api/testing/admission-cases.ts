@@ -410,6 +410,11 @@ const ROUTES: readonly (readonly [name: string, spec: object, problem: string | 
     undefined,
   ],
   [
+    'is taken without credentials where a mail server asks for none',
+    { severities: ['low'], platform: 'email', settings: { host: 'mail', port: 25, from: 'a@b', to: 'c@d' } },
+    undefined,
+  ],
+  [
     'is taken with a number among the fields',
     { ...ROUTE, platform: 'email', settings: { host: 'mail', port: 587, user: 'u', from: 'a@b', to: 'c@d' } },
     undefined,
@@ -459,7 +464,11 @@ const ROUTES: readonly (readonly [name: string, spec: object, problem: string | 
     { ...ROUTE, settings: { routingKey: 'k' } },
     '.spec.settings: pagerduty: expected routingKey, webhookSecret in the Secret that credentials name, not in settings',
   ],
-  ['is refused without credentials', { severities: ['low'], platform: 'slack' }, '.spec: expected credentials'],
+  [
+    'is refused without credentials',
+    { severities: ['low'], platform: 'slack' },
+    '.spec: expected credentials, since the platform has a secret field',
+  ],
   ['is refused without severities', { ...ROUTE, severities: [] }, '.spec.severities: expected a size from 1 to 4'],
   [
     'is refused for a platform that is not known',
