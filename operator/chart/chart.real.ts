@@ -131,6 +131,19 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(podOf(objects).containers[0]!.env).to.deep.include({ name: 'WATCH_NAMESPACES', value: 'shop,billing' })
     })
 
+    it('shares a cluster with a release of the same name in another namespace, where each watches its own', async () => {
+      const clusterWide = async (namespace: string) => {
+        const values = { watchNamespaces: [namespace], crds: { enabled: false } }
+        const objects = parseObjects(
+          await call(['template', 'logpipeline', CHART_PATH, '--namespace', namespace, '--kube-version', KUBERNETES_VERSION], values),
+        )
+        return objects.flatMap(({ kind, metadata }) => (metadata.namespace === undefined ? [`${kind} ${metadata.name}`] : []))
+      }
+      const [blue, green] = [await clusterWide('blue'), await clusterWide('green')]
+      expect(blue).to.have.length(3)
+      expect(blue.filter(name => green.includes(name))).to.deep.equal([])
+    })
+
     it('adds pipelines and routes to view, edit and admin of Kubernetes', async () => {
       const objects = await render({})
       for (const role of ['view', 'edit', 'admin']) {
