@@ -2,15 +2,17 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { ConfigError } from '../dataplane/config/environment.ts'
 import { version } from '../dataplane/config/version.ts'
 import type { SettingsOf } from '../dataplane/contract/env.ts'
 import { OPERATOR_NAME } from '../dataplane/contract/operator-name.ts'
 import type { ClusterAccess } from '../dataplane/kube/cluster-access.ts'
-import { loadClusterAccess, podEnvironment } from '../dataplane/kube/find-access.ts'
+import { loadClusterAccess, podEnvironment, settingProblem } from '../dataplane/kube/find-access.ts'
 import { createHttpKubeClient } from '../dataplane/kube/http-client.ts'
 import { createObjectCache, type ObjectCache } from '../dataplane/kube/informers/object-cache.ts'
 import { createServedKinds } from '../dataplane/kube/informers/served-kinds.ts'
 import type { KubeClient } from '../dataplane/kube/kube-client.ts'
+import { KubeconfigError } from '../dataplane/kube/kubeconfig.ts'
 import { createRateLimit, type RateLimit, type RateLimitConfig } from '../dataplane/kube/rate-limit.ts'
 import { qualifiedName } from '../dataplane/kube/resource.ts'
 import type { Clock } from '../dataplane/ports/clock.ts'
@@ -55,7 +57,7 @@ export interface RunningOperator {
 
 export async function start(context: OperatorContext): Promise<RunningOperator> {
   const { settings, log, clock } = context
-  const access = context.access ?? loadClusterAccess({ ...podEnvironment(), KUBECONFIG: settings.KUBECONFIG })
+  const access = context.access ?? findAccess(settings)
   const instance = settings.POD_NAME ?? hostname()
   const metrics = createOperatorMetrics()
   const elects = settings.LEADER_ELECTION === 'true'
@@ -97,6 +99,15 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       await election.stop()
       await Promise.all([clients.close(), server.stop()])
     },
+  }
+}
+
+/** Throws `ConfigError` without a cluster, and for a kubeconfig that cannot be used. */
+function findAccess({ KUBECONFIG }: SettingsOf<'operator'>): ClusterAccess {
+  try {
+    return loadClusterAccess({ ...podEnvironment(), KUBECONFIG })
+  } catch (error) {
+    throw error instanceof KubeconfigError ? new ConfigError([settingProblem(error)]) : error
   }
 }
 
