@@ -136,8 +136,7 @@ function ofCredentials(
 ): readonly Reference[] {
   if (credentials === undefined) return []
   const { keys } = credentials
-  const others = optional.map(setting => ({ ...wantedKey(setting, keys), isOptional: true as const }))
-  const wanted = [...settings.map(setting => wantedKey(setting, keys)), ...others]
+  const wanted = [...settings.map(setting => wantedKey(setting, keys)), ...optional.map(setting => optionalKey(setting, keys))]
   return [{ path, source: sourceOf(credentials), wanted, usedBy, ...findMisnamed(keys, [...settings, ...optional]) }]
 }
 
@@ -186,12 +185,21 @@ export function routeReferences(spec: TicketingRouteSpec): readonly Reference[] 
   ]
 }
 
+function wantedKey(setting: string, keys: CredentialsSource['keys']): WantedKey {
+  const named = namedKey(setting, keys)
+  return { setting, keys: named === undefined ? [setting, USUAL_KEYS[setting] ?? []].flat() : [named] }
+}
+
+/** One that `keys` names has to be there: without it, another user would be asked for than is meant. */
+function optionalKey(setting: string, keys: CredentialsSource['keys']): WantedKey {
+  const wanted = wantedKey(setting, keys)
+  return namedKey(setting, keys) === undefined ? { ...wanted, isOptional: true } : wanted
+}
+
 /** `keys` may call a setting by its own name, or by its usual key. */
-function wantedKey(setting: string, keys: CredentialsSource['keys'] = {}): WantedKey {
+function namedKey(setting: string, keys: CredentialsSource['keys'] = {}): string | undefined {
   const usual = USUAL_KEYS[setting]
-  const named = keys[setting] ?? (usual === undefined ? undefined : keys[usual])
-  if (named !== undefined) return { setting, keys: [named] }
-  return { setting, keys: usual === undefined ? [setting] : [setting, usual] }
+  return keys[setting] ?? (usual === undefined ? undefined : keys[usual])
 }
 
 function findMisnamed(keys: CredentialsSource['keys'] = {}, settings: readonly string[]): Pick<Reference, 'misnamed'> {
