@@ -73,7 +73,14 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   giveBackGarbage()
   for (const problem of findMisspelt(role, process.env)) log.warn({ problem }, 'a setting seems to be misspelt')
   const { start } = await ROLE_LOADERS[role]()
-  return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })
+  let isMisconfigured = false
+  const begin = () =>
+    start({ settings, log, clock: systemClock }).catch(error => {
+      isMisconfigured = error instanceof ConfigError
+      throw error
+    })
+  const code = await runUntilSignal(begin, { log, clock: systemClock, signals: process })
+  return isMisconfigured ? EXIT.config : code
 }
 
 /** Names that seem misspelt stand beside the problems of values: a setting that is missing is often one of them. */

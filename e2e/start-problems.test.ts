@@ -73,12 +73,21 @@ describe('what keeps a role from starting', function () {
       /DATA_DIR: the directory \/proc\/x\/features cannot be made: ENOENT/,
     ],
   ] as const
-  for (const [role, what, settings, expected] of cases)
+  const NO_CLUSTER = { HOME: '/nowhere', SERVICE_TENANT_ID: 'shop' }
+  const wrongSettings = [
+    ['operator', 'no cluster', () => NO_CLUSTER, /KUBECONFIG: no cluster: expected KUBECONFIG, a service account under /],
+    ['operator', 'a kubeconfig that is not there', () => ({ ...NO_CLUSTER, KUBECONFIG: '/nowhere' }), /KUBECONFIG: .*ENOENT/],
+    ['agent', 'a kubeconfig that is not there', () => ({ ...NO_CLUSTER, KUBECONFIG: '/nowhere' }), /KUBECONFIG: .*ENOENT/],
+  ] as const
+  for (const [role, what, settings, expected, code] of [
+    ...cases.map(each => [...each, 1] as const),
+    ...wrongSettings.map(each => [...each, 78] as const),
+  ])
     it(`${role}, ${what}: one line says so, without a stack`, () => {
       const { status, lines } = start(role, settings())
       expect(lines).to.have.length(1)
       expect(lines[0]).to.match(expected).and.include('cannot start')
       expect(lines[0]).to.not.match(/ at .*\.[jt]s:\d+/)
-      expect(status).to.equal(1)
+      expect(status).to.equal(code)
     })
 })

@@ -425,6 +425,7 @@ const ALLOWED: ImportTable = {
     'operator/api',
     'operator/controllers',
     'operator/runtime',
+    'dataplane/config',
     'dataplane/kube',
     'dataplane/contract',
     'dataplane/ports',

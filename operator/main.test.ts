@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { version } from '../dataplane/config/version.ts'
 import type { KubernetesObject } from '../dataplane/kube/object.ts'
 import { keyOf, qualifiedName, type Resource } from '../dataplane/kube/resource.ts'
 import type { FakeApiServer } from '../dataplane/kube/testing/fake-api-server.ts'
@@ -9,6 +10,7 @@ import type { JsonObject } from '../dataplane/kube/testing/field-set.ts'
 import type { FakeClock } from '../dataplane/testing/fake-clock.ts'
 import type { Condition } from './api/status.ts'
 import { BUDGETS, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
+import type { WorkloadView } from './desired/testing/pod-view.ts'
 import type { RunningOperator } from './main.ts'
 import { RENEW_MS } from './runtime/leader-election.ts'
 import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
@@ -72,6 +74,14 @@ describe('The operator', () => {
     for (const name of ['shop-agent', 'shop-bridge', 'shop-ticketing']) available(name)
     await settle()
     expect(condition('Ready')).to.include({ status: 'True' })
+  })
+
+  it('runs the image of its own release where neither the resource nor a setting names one', async () => {
+    create(LOG_PIPELINES, { ...PIPELINE, spec: { mode: 'AllInOne' } })
+    await run({ OPERATOR_IMAGE: '' })
+    await settle()
+    const { spec } = server.storage.get('statefulsets.apps', 'shop/shop') as unknown as WorkloadView
+    expect(spec.template.spec!.containers.map(({ image }) => image)).to.deep.equal([`logpipeline:${version}`])
   })
 
   it('acts on no part of a spec: a watch that began before an update of the CRD leaves out a field', async () => {

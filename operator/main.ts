@@ -2,19 +2,23 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { ConfigError } from '../dataplane/config/environment.ts'
+import { version } from '../dataplane/config/version.ts'
 import type { SettingsOf } from '../dataplane/contract/env.ts'
 import { OPERATOR_NAME } from '../dataplane/contract/operator-name.ts'
 import type { ClusterAccess } from '../dataplane/kube/cluster-access.ts'
-import { loadClusterAccess, podEnvironment } from '../dataplane/kube/find-access.ts'
+import { loadClusterAccess, podEnvironment, settingProblem } from '../dataplane/kube/find-access.ts'
 import { createHttpKubeClient } from '../dataplane/kube/http-client.ts'
 import { createObjectCache, type ObjectCache } from '../dataplane/kube/informers/object-cache.ts'
 import { createServedKinds } from '../dataplane/kube/informers/served-kinds.ts'
 import type { KubeClient } from '../dataplane/kube/kube-client.ts'
+import { KubeconfigError } from '../dataplane/kube/kubeconfig.ts'
 import { createRateLimit, type RateLimit, type RateLimitConfig } from '../dataplane/kube/rate-limit.ts'
 import { qualifiedName } from '../dataplane/kube/resource.ts'
 import type { Clock } from '../dataplane/ports/clock.ts'
 import type { Log } from '../dataplane/telemetry/log.ts'
 import type { LogPipeline } from './api/log-pipeline.ts'
+import { PRODUCT } from './api/names.ts'
 import { conditionOf } from './api/status.ts'
 import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds.ts'
 import { createControllers } from './controllers/start-controllers.ts'
@@ -54,7 +58,7 @@ export interface RunningOperator {
 
 export async function start(context: OperatorContext): Promise<RunningOperator> {
   const { settings, log, clock } = context
-  const access = context.access ?? loadClusterAccess({ ...podEnvironment(), KUBECONFIG: settings.KUBECONFIG })
+  const access = context.access ?? findAccess(settings)
   const instance = settings.POD_NAME ?? hostname()
   const metrics = createOperatorMetrics()
   const elects = settings.LEADER_ELECTION === 'true'
@@ -99,6 +103,15 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   }
 }
 
+/** Throws `ConfigError` without a cluster, and for a kubeconfig that cannot be used. */
+function findAccess({ KUBECONFIG }: SettingsOf<'operator'>): ClusterAccess {
+  try {
+    return loadClusterAccess({ ...podEnvironment(), KUBECONFIG })
+  } catch (error) {
+    throw error instanceof KubeconfigError ? new ConfigError([settingProblem(error)]) : error
+  }
+}
+
 /** The controllers, and what they know the cluster by. */
 function createWork(context: OperatorContext, clients: Clients, metrics: OperatorMetrics, instance: string) {
   const { settings, log, clock, random = Math.random } = context
@@ -116,7 +129,10 @@ function createWork(context: OperatorContext, clients: Clients, metrics: Operato
     ...{ client, cache, recorder, metrics, clock, log, random },
     hasRoom: clients.hasRoom,
     served: servedKinds.current,
-    settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
+    settings: {
+      image: settings.OPERATOR_IMAGE ?? `${PRODUCT}:${version}`,
+      ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }),
+    },
   })
   return { cache, recorder, servedKinds, controllers }
 }

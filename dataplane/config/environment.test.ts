@@ -146,6 +146,8 @@ describe('settings from the environment', () => {
     const settings = loadSettings('collector', { BUS_USERNAME: 'me', BUS_PASSWORD: 'hunter2' })
     expect(settings.BUS_SASL_MECHANISM).to.equal('scram-sha-512')
     expect(describeSettings('collector', settings).join()).not.to.contain('hunter2')
+    const asKafkaWritesIt = { BUS_USERNAME: 'me', BUS_PASSWORD: 'hunter2', BUS_SASL_MECHANISM: 'SCRAM-SHA-256' }
+    expect(loadSettings('collector', asKafkaWritesIt).BUS_SASL_MECHANISM).to.equal('scram-sha-256')
   })
 
   it('takes the URL of a Redis with a password, and never shows it', () => {

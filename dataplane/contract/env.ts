@@ -10,6 +10,7 @@ import {
   ENCRYPTION_KEYS,
   HTTP_URL,
   httpUrl,
+  inAnyCase,
   integer,
   NAMESPACE,
   oneOf,
@@ -46,6 +47,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 const STREAM = ['stream etl', 'stream score'] as const
 const ON_THE_BUS = ['standalone', 'collector', 'bridge', ...STREAM, 'agent'] as const
 const WITH_SEARCH = ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'] as const
+const WITH_ONLINE_STORE = ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'] as const
 
 /** A port that roles listen on. */
 function listener<const R extends readonly RoleName[]>(description: string, roles: R, port: number) {
@@ -181,9 +183,9 @@ export const SETTINGS = {
     needs: 'BUS_CERT_FILE',
   },
   BUS_SASL_MECHANISM: {
-    description: 'How `BUS_USERNAME` and `BUS_PASSWORD` are shown to the brokers',
+    description: 'How `BUS_USERNAME` and `BUS_PASSWORD` are shown to the brokers; in capitals, as Kafka writes it, too',
     roles: ON_THE_BUS,
-    value: oneOf(SASL_MECHANISMS),
+    value: inAnyCase(oneOf(SASL_MECHANISMS)),
     default: 'scram-sha-512',
   },
   BUS_USERNAME: {
@@ -387,8 +389,21 @@ export const SETTINGS = {
   },
   ONLINE_STORE_URL: {
     description: 'URL of the Redis or Valkey that holds the ML features; empty: the embedded store in `DATA_DIR`',
-    roles: ['standalone', 'bridge', 'stream etl', 'features', 'scheduler'],
+    roles: WITH_ONLINE_STORE,
     value: REDIS_URL,
+    secret: true,
+  },
+  ONLINE_STORE_USERNAME: {
+    description: 'User name at the online store, in place of one in its URL',
+    roles: WITH_ONLINE_STORE,
+    value: TEXT,
+    needs: 'ONLINE_STORE_PASSWORD',
+  },
+  ONLINE_STORE_PASSWORD: {
+    description: 'Password at the online store, in place of one in its URL',
+    roles: WITH_ONLINE_STORE,
+    value: TEXT,
+    needs: 'ONLINE_STORE_URL',
     secret: true,
   },
   TICKETING_CONFIG_DIR: {
@@ -430,9 +445,9 @@ export const SETTINGS = {
     value: TEXT,
   },
   OPERATOR_IMAGE: {
-    description: 'Image that components run when their LogPipeline names none',
+    description:
+      "Image that components run when their LogPipeline names none; empty: `logpipeline` with the operator's own version as its tag",
     roles: ['operator'],
-    requiredFor: ['operator'],
     value: TEXT,
   },
   WATCH_NAMESPACES: {

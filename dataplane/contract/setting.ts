@@ -57,6 +57,11 @@ export function integer(min: number, max: number, name = 'an integer'): ValueKin
 /** 0 asks the operating system for a free one. */
 export const PORT = integer(0, 65_535, 'a port number')
 
+/** Also in capitals, as others write it. */
+export function inAnyCase<T>({ schema, expected }: ValueKind<T>): ValueKind<T> {
+  return { schema: z.string().toLowerCase().pipe(schema), expected }
+}
+
 export function oneOf<const T extends readonly [string, ...string[]]>(names: T): ValueKind<T[number]> {
   return { schema: z.enum(names) as unknown as z.ZodType<T[number], string>, expected: `one of ${names.join(', ')}` }
 }

@@ -37,6 +37,11 @@ export function loadClusterAccess(environment: AccessEnvironment, serviceAccount
   return fromKubeconfig([path], environment)
 }
 
+/** The problem of a kubeconfig as one of the setting that names it, unless it names a variable of its own. */
+export function settingProblem({ message }: KubeconfigError): string {
+  return /^[A-Z_]+: /.test(message) ? message : `KUBECONFIG: ${message}`
+}
+
 function fromKubeconfig(paths: readonly string[], environment: ProxyEnvironment): ClusterAccess {
   const { context } = parseKubeconfig(readConfigs(paths))
   return keepFresh(() => withProxy(parseKubeconfig(readConfigs(paths), context).access, environment))

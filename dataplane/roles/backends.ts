@@ -66,8 +66,13 @@ export interface SearchStoreSettings {
   readonly SEARCH_CA_FILE?: string | undefined
 }
 
+/** The settings that `openOnlineStore` takes, for commands that load no others. */
+export const ONLINE_STORE_SETTINGS = ['DATA_DIR', 'ONLINE_STORE_URL', 'ONLINE_STORE_USERNAME', 'ONLINE_STORE_PASSWORD'] as const
+
 export interface OnlineStoreSettings {
   readonly ONLINE_STORE_URL?: string | undefined
+  readonly ONLINE_STORE_USERNAME?: string | undefined
+  readonly ONLINE_STORE_PASSWORD?: string | undefined
   readonly DATA_DIR: string
 }
 
@@ -161,10 +166,21 @@ export function searchConnection(settings: SearchStoreSettings): SearchConnectio
 }
 
 /** The online store that the settings name: Redis, or the embedded one in `DATA_DIR/features`. Only the one that is used is loaded. */
-export async function openOnlineStore({ ONLINE_STORE_URL: url, DATA_DIR }: OnlineStoreSettings): Promise<OnlineStore> {
+export async function openOnlineStore(settings: OnlineStoreSettings): Promise<OnlineStore> {
+  const { DATA_DIR } = settings
+  const url = onlineStoreUrl(settings)
   if (url !== undefined) return (await import('../adapters/online-store/redis/redis-online-store.ts')).createRedisOnlineStore({ url })
   refuseLaterFormat(DATA_DIR)
   return (await import('../adapters/online-store/embedded/embedded-online-store.ts')).openEmbeddedOnlineStore(join(DATA_DIR, 'features'))
+}
+
+/** With the user name and the password that are given beside it. */
+function onlineStoreUrl({ ONLINE_STORE_URL, ONLINE_STORE_USERNAME, ONLINE_STORE_PASSWORD }: OnlineStoreSettings): string | undefined {
+  if (ONLINE_STORE_URL === undefined || ONLINE_STORE_PASSWORD === undefined) return ONLINE_STORE_URL
+  const url = new URL(ONLINE_STORE_URL)
+  if (ONLINE_STORE_USERNAME !== undefined) url.username = encodeURIComponent(ONLINE_STORE_USERNAME)
+  url.password = encodeURIComponent(ONLINE_STORE_PASSWORD)
+  return url.href
 }
 
 /** The bus that the settings name: Kafka where they name brokers, with `config` besides, else the embedded one, in `DATA_DIR/bus`. */

@@ -1,6 +1,6 @@
 /** `spec.bus`: the Kafka of a distributed pipeline. */
 import { z } from 'zod'
-import { SASL_MECHANISMS } from '../../dataplane/contract/env.ts'
+import { SASL_MECHANISMS, type SaslMechanism } from '../../dataplane/contract/env.ts'
 import { credentials, secretKey } from './credentials.ts'
 import { count, dataKey, described, formatted, objectName, PORT_PATTERN } from './schema.ts'
 
@@ -33,8 +33,13 @@ const TLS = z.object({
   ).optional(),
 })
 
+const CAPITALS = SASL_MECHANISMS.map(name => name.toUpperCase() as Uppercase<SaslMechanism>)
+
 const SASL = z.object({
-  mechanism: described(z.enum(SASL_MECHANISMS), 'How user name and password are shown; scram-sha-512 when not given.').optional(),
+  mechanism: described(
+    z.enum([...SASL_MECHANISMS, ...CAPITALS]),
+    'How user name and password are shown; scram-sha-512 when not given. In capitals, as Kafka writes it, it is the same.',
+  ).optional(),
   username: described(z.string().min(1).max(256), 'User name, where the Secret holds none (as those of Strimzi).').optional(),
   credentials: credentials('User name and password: BUS_USERNAME (or username) and BUS_PASSWORD (or password).'),
 })
@@ -68,3 +73,7 @@ export const BUS = described(
     message: 'expected exactly one of bootstrapServers and strimzi',
   },
 )
+
+export function saslMechanism({ mechanism = 'scram-sha-512' }: Pick<z.output<typeof SASL>, 'mechanism'>): SaslMechanism {
+  return mechanism.toLowerCase() as SaslMechanism
+}

@@ -148,13 +148,15 @@ const ONLINE_STORE = described(
       expected: 'a URL such as redis://valkey:6379 (rediss: over TLS)',
       isUsable: isValueOf(REDIS_URL),
     }).optional(),
-    credentials: credentials('The whole URL, with user name and password: ONLINE_STORE_URL (or url).').optional(),
+    credentials: credentials(
+      'Beside url: ONLINE_STORE_PASSWORD (or password), and ONLINE_STORE_USERNAME (or username) where there is one. Without it the whole URL: ONLINE_STORE_URL (or url).',
+    ).optional(),
   }),
   'Where the features are kept.',
-  { rule: 'has(self.url) != has(self.credentials)', message: 'expected exactly one of url and credentials' },
+  { rule: 'has(self.url) || has(self.credentials)', message: 'expected url, credentials, or both' },
   {
     rule: "!has(self.url) || !self.url.contains('@')",
-    message: 'expected no password in url: put the whole URL into a Secret and name it in credentials',
+    message: 'expected no password in url: put it into a Secret and name that in credentials',
     fieldPath: '.url',
   },
 )
@@ -162,7 +164,7 @@ const ONLINE_STORE = described(
 export const FEATURES = described(
   z.object({
     enabled: described(z.boolean(), 'Whether features are computed and served.').optional(),
-    schedule: described(z.enum(['@hourly']), 'When features are computed: each hour, as the specification has it.').optional(),
+    schedule: described(z.enum(['@hourly', '0 * * * *']), 'When features are computed: each hour, as the specification has it.').optional(),
     onlineStore: ONLINE_STORE.optional(),
     resources: RESOURCES.optional(),
   }),

@@ -55,6 +55,8 @@ const GLOB = z
 
 const list = (names: readonly string[]) => `[${names.map(name => `'${name}'`).join(', ')}]`
 
+const needsSecret = (platform: PlatformName) => PLATFORMS[platform].secret.length > 0
+
 /** Rules of `settings` for one platform: allowed, required and refused fields. */
 function platformRules(platform: PlatformName): readonly CelRule[] {
   const { required, optional, ...secrets } = PLATFORMS[platform]
@@ -92,11 +94,17 @@ export const TICKETING_ROUTE_SPEC = described(
       'Fields of the platform that are no secrets.',
       ...FORMS.flatMap(formRules),
     ).optional(),
-    credentials: credentials('The secret fields of the platform, and others where one has them there; each platform has one.'),
+    credentials: credentials(
+      'The secret fields of the platform, and others where one has them there. A mail server that asks for no password needs none.',
+    ).optional(),
     escalation: described(z.boolean().default(false), 'Used on escalate only.'),
     enabled: described(z.boolean().default(true), 'Whether incidents are sent.'),
   }),
   'Which incidents go where.',
+  {
+    rule: `has(self.credentials) || !(self.platform in ${list(PLATFORM_NAMES.filter(needsSecret))})`,
+    message: 'expected credentials, since the platform has a secret field',
+  },
   ...PLATFORM_NAMES.flatMap(platformRules),
 )
 export type TicketingRouteSpec = z.output<typeof TICKETING_ROUTE_SPEC>

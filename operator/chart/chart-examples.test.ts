@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import { admit } from '../api/testing/admission.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
-import { pipelineReferences, routeReference } from '../observed/references.ts'
+import { pipelineReferences, routeReferences } from '../observed/references.ts'
 import { resolveReference } from '../observed/resolve-reference.ts'
 import { isSelected } from '../observed/routes/route-selector.ts'
 import { gatheredFrom } from '../observed/testing/gathered-from.ts'
@@ -141,7 +141,7 @@ function unresolved(objects: readonly KubernetesObject[]): readonly string[] {
       const gathered = gatheredFrom([pipeline, ...all.filter(({ kind }) => kind !== 'LogPipeline')])
       const references = [
         ...pipelineReferences((gathered.pipeline as LogPipeline).spec),
-        ...gathered.routes.map(route => routeReference((route as TicketingRoute).spec)),
+        ...gathered.routes.flatMap(route => routeReferences((route as TicketingRoute).spec)),
       ]
       return references.flatMap(reference => resolveReference(reference, gathered).problem?.message ?? [])
     })

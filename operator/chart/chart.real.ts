@@ -131,6 +131,19 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(podOf(objects).containers[0]!.env).to.deep.include({ name: 'WATCH_NAMESPACES', value: 'shop,billing' })
     })
 
+    it('shares a cluster with a release of the same name in another namespace, where each watches its own', async () => {
+      const clusterWide = async (namespace: string) => {
+        const values = { watchNamespaces: [namespace], crds: { enabled: false } }
+        const objects = parseObjects(
+          await call(['template', 'logpipeline', CHART_PATH, '--namespace', namespace, '--kube-version', KUBERNETES_VERSION], values),
+        )
+        return objects.flatMap(({ kind, metadata }) => (metadata.namespace === undefined ? [`${kind} ${metadata.name}`] : []))
+      }
+      const [blue, green] = [await clusterWide('blue'), await clusterWide('green')]
+      expect(blue).to.have.length(3)
+      expect(blue.filter(name => green.includes(name))).to.deep.equal([])
+    })
+
     it('adds pipelines and routes to view, edit and admin of Kubernetes', async () => {
       const objects = await render({})
       for (const role of ['view', 'edit', 'admin']) {
@@ -222,13 +235,15 @@ for (const tool of ['helm3', 'helm4'] as const)
     if (tool === 'helm4')
       it('tells after the installation what to do next', async () => {
         const notes = async (values: object) => {
-          const output = await call(['install', 'logpipeline', CHART_PATH, '--namespace', 'system', '--dry-run=client'], values)
+          const output = await callAsIs(['install', 'logpipeline', CHART_PATH, '--namespace', 'system', '--dry-run=client'], values)
           return output.slice(output.indexOf('\nNOTES:'))
         }
         expect(await notes({}))
           .to.contain('all namespaces')
           .and.contain('deployment/logpipeline-operator')
+          .and.contain('upgrade\nwith --set image.repository=')
           .and.not.contain('not part of')
+        expect(await notes(IMAGE)).to.not.contain('registry')
         expect(await notes({ watchNamespaces: ['shop'] })).to.contain('namespace: shop')
         expect(await notes({ crds: { keep: false } })).to.contain('removes the CustomResourceDefinitions')
         const [pipeline] = parseObjects(/^ {2}apiVersion[\s\S]*?(?=^ {2}EOF)/m.exec(await notes({}))![0])
@@ -293,17 +308,22 @@ for (const tool of ['helm3', 'helm4'] as const)
         expect(refusal).to.match(/schema/)
       })
 
-    it('refuses to run without an image that nodes can pull, and says what to give', async () => {
+    it('runs the image of the product where no other is given, as tools that look at charts give no values', async () => {
+      const manifests = await callAsIs(['template', 'logpipeline', CHART_PATH, '--kube-version', KUBERNETES_VERSION], {})
+      expect(podOf(parseObjects(manifests)).containers[0]!.image).to.equal(`logpipeline:${parse(readChartFile('Chart.yaml')).appVersion}`)
+      expect(await conformance!.problems(manifests)).to.deep.equal([])
+    })
+
+    it('refuses an image that is none, and says what to give', async () => {
       const refusal = (values: object, ...args: readonly string[]) =>
         callAsIs(['template', 'logpipeline', CHART_PATH, '--kube-version', KUBERNETES_VERSION, ...args], values).then(
           () => 'nothing',
           error => (error as Error).message,
         )
       const told = 'image.repository: expected the image of the operator, where the nodes of the cluster find it'
-      expect(await refusal({}))
+      expect(await refusal({ image: { repository: '' } }))
         .to.contain(told)
         .and.contain('--set image.repository=registry.example.com/logpipeline')
-      expect(await refusal({ image: { tag: '1' } })).to.contain(told)
       for (const repository of ['team/logpipeline:1', 'r.example:5000/logpipeline:1', `logpipeline@sha256:${'a'.repeat(64)}`])
         expect(await refusal({ image: { repository } })).to.contain(
           `without tag and digest, which are image.tag and image.digest, seen ${repository}`,
@@ -331,6 +351,20 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(podOf(await render({})).securityContext).to.deep.equal({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
       const pod = podOf(await render({ podSecurityContext: { runAsUser: 1000, fsGroup: 1000, runAsNonRoot: false } }))
       expect(pod.securityContext).to.deep.include({ runAsUser: 1000, fsGroup: 1000, runAsNonRoot: true })
+    })
+
+    it('keeps a seccomp profile of the user from half replacing its own', async () => {
+      const seccompProfile = { type: 'Localhost', localhostProfile: 'profiles/mine.json' }
+      const pod = podOf(await render({ podSecurityContext: { seccompProfile } }))
+      expect(pod.securityContext!.seccompProfile).to.deep.equal({ type: 'RuntimeDefault' })
+    })
+
+    it('spreads its own pods where a constraint does not say which: one that selects none would do nothing', async () => {
+      const zones = { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' }
+      const others = { ...zones, labelSelector: { matchLabels: { team: 'platform' } } }
+      const objects = await render({ topologySpreadConstraints: [zones, others] })
+      const { matchLabels } = find<V1Deployment>(objects, 'Deployment')!.spec!.selector
+      expect(podOf(objects).topologySpreadConstraints).to.deep.equal([{ ...zones, labelSelector: { matchLabels } }, others])
     })
 
     it('is a dependency of another chart, with a condition as others have it, global values, and off', async () => {

@@ -6,7 +6,7 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import { type PipelinePlan, planPipeline } from '../desired/index.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { viewPipeline, viewRunning } from '../observed/pipeline-view.ts'
-import { pipelineReferences, routeReference } from '../observed/references.ts'
+import { pipelineReferences, routeReferences } from '../observed/references.ts'
 import type { ObjectProblem, ObjectReconciler, ReconcileReport } from '../reconcile/reconcile-objects.ts'
 import type { ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
@@ -61,7 +61,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const { spec } = pipeline
     const referred = await gatherReferred(view, deps.secrets, pipeline, routes => [
       ...pipelineReferences(spec),
-      ...routes.map(route => routeReference(route.spec)),
+      ...routes.flatMap(route => routeReferences(route.spec)),
     ])
     const seen = await teller.tellFirst(key, viewPipeline(gather(key, pipeline, referred)))
     const plan = planPipeline(seen, settings)

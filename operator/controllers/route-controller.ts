@@ -5,7 +5,7 @@ import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { invalidRouteStatus } from '../observed/invalid-status.ts'
-import { routeReference } from '../observed/references.ts'
+import { routeReferences } from '../observed/references.ts'
 import { routeStatus } from '../observed/routes/route-status.ts'
 import { hasStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
@@ -36,7 +36,7 @@ export function createRouteReconcile(deps: RouteControllerDeps) {
       return { kind: 'settled' }
     }
     if (!cache.hasListed(namespace)) return { kind: 'again', afterMs: LISTING_MS }
-    const read = await gatherReferred(view, secrets, route, () => [routeReference(route.spec)])
+    const read = await gatherReferred(view, secrets, route, () => routeReferences(route.spec))
     const pipelines = (cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]).filter(({ problems }) => problems === undefined)
     const now = timestamp(clock.nowMs())
     const inNamespace = (other: string) => ({ ...(namespace !== undefined && { namespace }), name: other })

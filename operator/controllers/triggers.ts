@@ -8,7 +8,7 @@ import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP_VERSION } from '../api/names.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { encryptionKeyName } from '../observed/encryption-key.ts'
-import { externalNames, pipelineReferences, type Reference, routeReference, wantedSecrets } from '../observed/references.ts'
+import { externalNames, pipelineReferences, type Reference, routeReferences, wantedSecrets } from '../observed/references.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
 import { type ClusterView, gatherExternalSecrets } from './gather.ts'
@@ -59,7 +59,7 @@ export function connectTriggers({ view, cache, pipelines, routes, told, isActive
       kind === SECRETS.kind
         ? wantedSecrets(references, gatherExternalSecrets(view, namespace, references)).has(name)
         : externalNames(references).includes(name)
-    const ofRoutes = namespaceRoutes(namespace).filter(({ spec }) => names([routeReference(spec)]))
+    const ofRoutes = namespaceRoutes(namespace).filter(({ spec }) => names(routeReferences(spec)))
     for (const route of ofRoutes) routes.addAfter(keyOf(route.metadata), GATHER_MS)
     for (const { spec, metadata } of namespacePipelines(namespace)) {
       // One that a user makes in place of a lost one names no owner.

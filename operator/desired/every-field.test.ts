@@ -11,9 +11,7 @@ import { fixtureNames, readFixtureObjects } from './testing/golden-files.ts'
 const WITHOUT_OBJECTS: Readonly<Record<string, string>> = {
   mode: 'other fields have to change with it; the fixtures are of both modes',
   paused: 'stops the controller before it plans',
-  'features.schedule': 'has one value, the schedule there is',
-  'features.onlineStore.credentials.externalSecret.name':
-    'is resolved as all credentials are; no fixture has an external one with a URL in it',
+  'features.schedule': 'says the one schedule there is, in whichever form',
 }
 
 const ONE_POD = 'the one pod has allInOne.resources'
@@ -35,7 +33,6 @@ const WITHOUT_EFFECT_IN_ALL_IN_ONE: Readonly<Record<string, string>> = {
   'stream.resources.requests': NEEDS_KAFKA,
   'stream.resources.limits': NEEDS_KAFKA,
   'features.schedule': WITHOUT_OBJECTS['features.schedule']!,
-  'features.onlineStore.credentials.externalSecret.name': WITHOUT_OBJECTS['features.onlineStore.credentials.externalSecret.name']!,
   'features.resources.requests': ONE_POD,
   'features.resources.limits': ONE_POD,
   'ticketing.resources.requests': ONE_POD,

@@ -60,7 +60,7 @@ export function planPipeline(view: PipelineView, settings: OperatorSettings): Pi
     for (const object of built) if ((isWaiting && isHeld(object)) || isHeldTicketing(context, object)) held.add(object)
     return built
   })
-  const objects = [buildPlainServiceAccount(context), ...buildBus(context), ...components, ...buildMonitoring(context)]
+  const objects = [buildPlainServiceAccount(context), ...buildBus(context), ...components, ...buildMonitoring(context, components)]
   return {
     objects: objects.filter(object => !held.has(object)),
     held: [...held, ...leftoverTopics(context, objects)].map(referenceTo),

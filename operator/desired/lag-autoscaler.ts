@@ -2,6 +2,7 @@
 import { BRIDGE_THREADS } from '../../dataplane/contract/bridge-threads.ts'
 import { readersOf } from '../../dataplane/contract/consumer-groups.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { saslMechanism } from '../api/bus.ts'
 import { type Component, componentName, leastAutoscaled, workerOf } from '../api/components.ts'
 import type { Autoscaling } from '../api/workload.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
@@ -40,7 +41,7 @@ export function buildLagAutoscaler(context: PipelineContext, component: Componen
       lagThreshold: String(lagThreshold),
       offsetResetPolicy: 'earliest',
       ...(context.bus?.isTls ? { tls: 'enable' } : {}),
-      ...(sasl === undefined ? {} : { sasl: SASL[sasl.mechanism ?? 'scram-sha-512'] }),
+      ...(sasl === undefined ? {} : { sasl: SASL[saslMechanism(sasl)] }),
     },
     ...(authentication === undefined ? {} : { authenticationRef: { name } }),
   })

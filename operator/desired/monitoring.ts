@@ -1,16 +1,27 @@
 /** Objects of the Prometheus operator, where it is installed. */
+import type { V1Service } from '@kubernetes/client-node'
 import { BRIDGE_COUNTERS } from '../../dataplane/contract/counters.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { OptionalKindName } from '../api/used-kinds.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
 import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 
-export function buildMonitoring(context: PipelineContext): readonly KubernetesObject[] {
+/** Names of the ports of Services behind which metrics are. */
+const METRICS_PORTS: readonly string[] = ['http', 'health']
+
+/** `components`: the objects of all components. */
+export function buildMonitoring(context: PipelineContext, components: readonly KubernetesObject[]): readonly KubernetesObject[] {
   const { serviceMonitor, rules } = context.spec.monitoring ?? {}
   return [
     ...(serviceMonitor ? build(context, 'ServiceMonitor.monitoring.coreos.com', serviceMonitorSpec(context)) : []),
-    ...(rules ? build(context, 'PrometheusRule.monitoring.coreos.com', rulesSpec(context)) : []),
+    ...(rules ? build(context, 'PrometheusRule.monitoring.coreos.com', rulesSpec(context, scrapedServices(components))) : []),
   ]
+}
+
+function scrapedServices(objects: readonly KubernetesObject[]): readonly string[] {
+  const services = objects.filter(({ kind }) => kind === 'Service') as readonly (KubernetesObject & Pick<V1Service, 'spec'>)[]
+  const hasMetrics = ({ spec }: (typeof services)[number]) => spec?.ports?.some(({ name = '' }) => METRICS_PORTS.includes(name))
+  return services.filter(hasMetrics).map(({ metadata }) => metadata.name)
 }
 
 function build(context: PipelineContext, kind: OptionalKindName, spec: object): readonly KubernetesObject[] {
@@ -26,7 +37,7 @@ function serviceMonitorSpec(context: PipelineContext): object {
     selector: { matchLabels: selectorLabels(context) },
     jobLabel: 'app.kubernetes.io/component',
     targetLabels: ['app.kubernetes.io/instance', 'app.kubernetes.io/component'],
-    endpoints: ['http', 'health'].map(port => ({ port, path: '/metrics', interval: '30s' })),
+    endpoints: METRICS_PORTS.map(port => ({ port, path: '/metrics', interval: '30s' })),
   }
 }
 
@@ -38,8 +49,9 @@ interface Alert {
   readonly summary: string
 }
 
-function rulesSpec({ name, namespace }: PipelineContext): object {
-  const own = `namespace="${namespace}",service=~"${name}-.+"`
+/** By the names of its Services, which all begin with its own: another pipeline of the namespace may be called `<name>-eu`. */
+function rulesSpec({ name, namespace }: PipelineContext, services: readonly string[]): object {
+  const own = `namespace="${namespace}",service=~"${name}-(${services.map(service => service.slice(name.length + 1)).join('|')})"`
   const alerts: readonly Alert[] = [
     {
       alert: 'LogPipelineTargetDown',

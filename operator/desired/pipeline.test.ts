@@ -5,7 +5,7 @@ import type { Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
 import { buildPipeline, type PipelineInput, planOf } from './testing/build-pipeline.ts'
 import { readFixture } from './testing/golden-files.ts'
-import { podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
+import { containerOf, podOf, workloadOf, workloadsOf } from './testing/pod-view.ts'
 
 function changed(input: PipelineInput, change: Partial<Gathered>): PipelineInput {
   return { ...input, gathered: { ...input.gathered, ...change } }
@@ -347,6 +347,89 @@ describe('network policies', () => {
     expect(mayAsk('operators')).to.deep.equal(['shop-collector', 'shop-bridge', 'shop-ticketing'])
     expect(mayAsk()).to.deep.equal([])
   })
+})
+
+describe('the way of authentication at the brokers', () => {
+  it('may be written as Kafka writes it', () => {
+    const { bus } = everything.gathered.pipeline.spec
+    const asWritten = (mechanism: 'SCRAM-SHA-256' | 'scram-sha-256') =>
+      buildPipeline(withSpec(everything, { bus: { ...bus!, sasl: { ...bus!.sasl!, mechanism } } }))
+    expect(asWritten('SCRAM-SHA-256')).to.deep.equal(asWritten('scram-sha-256'))
+    expect(JSON.stringify(asWritten('SCRAM-SHA-256'))).to.contain('"sasl":"scram_sha256"')
+  })
+})
+
+describe('an online store that asks for a password', () => {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'store', namespace: 'observability' } } as const
+  const withStore = (data: Readonly<Record<string, string>>) => {
+    const onlineStore = { url: 'redis://valkey:6379', credentials: { secret: { name: 'store' } } }
+    const secrets = { ...everything.gathered.secrets, store: { ...secret, data } }
+    return changed(withSpec(everything, { features: { enabled: true, onlineStore } }), { secrets })
+  }
+  const settingsOf = (input: PipelineInput) =>
+    Object.fromEntries(
+      containerOf(workloadOf(buildPipeline(input), 'shop-features'))
+        .env!.filter(({ name }) => name.startsWith('ONLINE_STORE'))
+        .map(({ name, value }) => [name, value]),
+    )
+  const password = { password: btoa('geheim') }
+
+  it('is reached by its address, with what the Secret holds', () => {
+    const files = {
+      ONLINE_STORE_URL: 'redis://valkey:6379',
+      ONLINE_STORE_PASSWORD_FILE: '/etc/logpipeline/settings/ONLINE_STORE_PASSWORD',
+    }
+    expect(settingsOf(withStore(password))).to.deep.equal(files)
+    const ONLINE_STORE_USERNAME_FILE = '/etc/logpipeline/settings/ONLINE_STORE_USERNAME'
+    expect(settingsOf(withStore({ ...password, username: btoa('reader') }))).to.deep.equal({ ...files, ONLINE_STORE_USERNAME_FILE })
+  })
+
+  it('holds its readers back while the Secret lacks the password', () => {
+    const { held } = planOf(withStore({ url: btoa('redis://valkey') }))
+    expect(held.map(({ name }) => name)).to.include.members(['shop-features', 'shop-scheduler', 'shop-bridge', 'shop-stream-etl'])
+  })
+})
+
+describe('alerts', () => {
+  interface Rules {
+    readonly groups: readonly [{ readonly rules: readonly { readonly expr: string }[] }]
+  }
+  const selectorsOf = (input: PipelineInput) => {
+    const rule = buildPipeline(input).find(({ kind }) => kind === 'PrometheusRule') as unknown as { readonly spec: Rules }
+    const texts = rule.spec.groups[0].rules.flatMap(({ expr }) => [...expr.matchAll(/service=~"([^"]+)"/g)].map(([, text]) => text!))
+    return texts.map(text => new RegExp(`^(?:${text})$`))
+  }
+  const scraped = (input: PipelineInput): readonly string[] => {
+    const services = buildPipeline(input).filter(({ kind }) => kind === 'Service') as unknown as readonly ServiceView[]
+    return services
+      .filter(({ spec }) => spec.ports.some(({ name }) => ['http', 'health'].includes(name)))
+      .map(({ metadata }) => metadata.name)
+  }
+  interface ServiceView {
+    readonly metadata: { readonly name: string }
+    readonly spec: { readonly ports: readonly { readonly name: string }[] }
+  }
+  const called = (input: PipelineInput, name: string) => {
+    const { pipeline } = input.gathered
+    return changed(input, { pipeline: { ...pipeline, metadata: { ...pipeline.metadata, name } } })
+  }
+  const allInOne = withSpec(readFixture('all-in-one'), { monitoring: { rules: true } })
+  const watched = changed(allInOne, { servedApis: everything.gathered.servedApis })
+
+  for (const [title, input] of [
+    ['Distributed', everything],
+    ['AllInOne', watched],
+  ] as const)
+    it(`of mode ${title} speak of all metrics of the pipeline, and of no other whose name goes on from its own`, () => {
+      const selectors = selectorsOf(input)
+      const { name } = input.gathered.pipeline.metadata
+      const others = scraped(called(input, `${name}-eu`))
+      expect(selectors).to.have.length.above(3)
+      for (const selector of selectors) {
+        expect(scraped(input).filter(service => !selector.test(service))).to.deep.equal([])
+        expect(others.filter(service => selector.test(service))).to.deep.equal([])
+      }
+    })
 })
 
 describe('parts that can be switched off', () => {

@@ -1,6 +1,7 @@
 /** Settings of the data plane's roles, as the builders write them. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { saslMechanism } from '../api/bus.ts'
 import { isOffered } from '../api/components.ts'
 import type { PipelineContext } from './pipeline-context.ts'
 
@@ -62,7 +63,7 @@ export function busSettings(context: PipelineContext): RoleSettings {
     ...(bus.caCertificates === undefined ? {} : { BUS_CA_FILE: caFile(context, bus.caCertificates) }),
     ...secretSettings(context, ['BUS_CA_FILE', 'BUS_CERT_FILE', 'BUS_KEY_FILE', 'BUS_USERNAME', 'BUS_PASSWORD']),
     ...(sasl?.username === undefined ? {} : { BUS_USERNAME: sasl.username }),
-    ...(sasl === undefined ? {} : { BUS_SASL_MECHANISM: sasl.mechanism ?? 'scram-sha-512' }),
+    ...(sasl === undefined ? {} : { BUS_SASL_MECHANISM: saslMechanism(sasl) }),
     ...(topics === 'Managed' && replicationFactor !== undefined ? { BUS_REPLICATION_FACTOR: String(replicationFactor) } : {}),
   }
 }
@@ -95,7 +96,10 @@ export function onlineStoreSettings(context: PipelineContext): RoleSettings {
   const { features } = context.spec
   if (features?.enabled !== true) return {}
   const url = features.onlineStore?.url
-  return url === undefined ? secretSettings(context, ['ONLINE_STORE_URL']) : { ONLINE_STORE_URL: url }
+  return {
+    ...(url === undefined ? {} : { ONLINE_STORE_URL: url }),
+    ...secretSettings(context, ['ONLINE_STORE_URL', 'ONLINE_STORE_USERNAME', 'ONLINE_STORE_PASSWORD']),
+  }
 }
 
 /** Settings of the ticketing agent, also within standalone. Standalone by itself allows private targets, so the setting is always given: a cluster has others beside its user. */

@@ -182,6 +182,16 @@ describe('secrets of a LogPipeline', () => {
     )
   })
 
+  it('without a key that is named for a value which may be missing: another user would be asked for', () => {
+    const console = (credentials: object) => pipelineObject({ ...SPEC, dashboard: { enabled: true, credentials } })
+    const held = object('Secret', 'search', { data: { password: btoa('geheim-genug') } })
+    const credentials = { secret: { name: 'search' } }
+    expect(summary(statusOf([console(credentials), held]))).to.include({ SecretsSynced: 'True Synced' })
+    const status = statusOf([console({ ...credentials, keys: { DASHBOARD_USERNAME: 'user' } }), held])
+    expect(summary(status)).to.include({ ...stalled('InvalidSecret'), DashboardAvailable: 'False InvalidSecret' })
+    expect(messageOf(status, 'SecretsSynced')).to.equal('spec.dashboard.credentials: Secret search: expected key user, found password')
+  })
+
   it('a Secret that is there is used, though its last synchronisation failed, and that is told', () => {
     const status = statusOf([byExternal, FAILED, GOOD, ...running(DISTRIBUTED)])
     expect(summary(status)).to.include({ Ready: 'True Ready', ...SETTLED, SecretsSynced: 'False SecretNotSynced' })

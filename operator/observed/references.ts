@@ -46,6 +46,8 @@ const USUAL_KEYS: Readonly<Record<string, string>> = {
   SEARCH_USERNAME: 'username',
   SEARCH_PASSWORD: 'password',
   ONLINE_STORE_URL: 'url',
+  ONLINE_STORE_USERNAME: 'username',
+  ONLINE_STORE_PASSWORD: 'password',
   BOOTSTRAP_KEY: 'apiKey',
   DASHBOARD_USERNAME: 'username',
   DASHBOARD_PASSWORD: 'password',
@@ -53,24 +55,32 @@ const USUAL_KEYS: Readonly<Record<string, string>> = {
 
 /** The references in the fields of a pipeline itself. */
 export function pipelineReferences(spec: LogPipelineSpec): readonly Reference[] {
-  const { bus, search, features, ticketing } = spec
+  const { bus, search, ticketing } = spec
   const { caSecret, clientSecret } = bus?.tls ?? {}
   const { certificateKey = 'tls.crt', privateKeyKey = 'tls.key' } = clientSecret ?? {}
   const saslSettings = bus?.sasl?.username === undefined ? ['BUS_USERNAME', 'BUS_PASSWORD'] : ['BUS_PASSWORD']
-  const store = features?.enabled ? features.onlineStore?.credentials : undefined
   return [
     ...ofKeys('spec.bus.tls.caSecret', caSecret, { BUS_CA_FILE: caSecret?.key ?? 'ca.crt' }, BUS_USERS),
     ...ofKeys('spec.bus.tls.clientSecret', clientSecret, { BUS_CERT_FILE: certificateKey, BUS_KEY_FILE: privateKeyKey }, BUS_USERS),
     ...ofCredentials('spec.bus.sasl.credentials', bus?.sasl?.credentials, saslSettings, BUS_USERS),
     ...ofCredentials('spec.search.credentials', search?.credentials, ['SEARCH_USERNAME', 'SEARCH_PASSWORD'], SEARCH_USERS),
     ...ofKeys('spec.search.caSecret', search?.caSecret, { SEARCH_CA_FILE: search?.caSecret?.key ?? 'ca.crt' }, SEARCH_USERS),
-    ...ofCredentials('spec.features.onlineStore.credentials', store, ['ONLINE_STORE_URL'], STORE_USERS),
+    ...onlineStoreReferences(spec),
     ...ofCredentials('spec.ticketing.encryptionKey', ticketing?.encryptionKey, ['ENCRYPTION_KEY'], ['ticketing', 'standalone']),
     ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], []),
     ...gatewayReferences(spec),
     ...dashboardReferences(spec),
     ...podReferences(spec),
   ]
+}
+
+/** Beside a URL they are its password and, where there is one, its user name. */
+function onlineStoreReferences({ features }: LogPipelineSpec): readonly Reference[] {
+  const { url, credentials } = (features?.enabled && features.onlineStore) || {}
+  const path = 'spec.features.onlineStore.credentials'
+  return url === undefined
+    ? ofCredentials(path, credentials, ['ONLINE_STORE_URL'], STORE_USERS)
+    : ofCredentials(path, credentials, ['ONLINE_STORE_PASSWORD'], STORE_USERS, ['ONLINE_STORE_USERNAME'])
 }
 
 /** Secrets of `podTemplate`, which every pod needs. */
@@ -126,8 +136,7 @@ function ofCredentials(
 ): readonly Reference[] {
   if (credentials === undefined) return []
   const { keys } = credentials
-  const others = optional.map(setting => ({ ...wantedKey(setting, keys), isOptional: true as const }))
-  const wanted = [...settings.map(setting => wantedKey(setting, keys)), ...others]
+  const wanted = [...settings.map(setting => wantedKey(setting, keys)), ...optional.map(setting => optionalKey(setting, keys))]
   return [{ path, source: sourceOf(credentials), wanted, usedBy, ...findMisnamed(keys, [...settings, ...optional]) }]
 }
 
@@ -153,9 +162,10 @@ export function givenSettings({ settings = {} }: TicketingRouteSpec): NonNullabl
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== ''))
 }
 
-/** The reference of a route: the secret fields of its platform, optional ones where they are there, and other fields that `settings` lacks. */
-export function routeReference(spec: TicketingRouteSpec): Reference {
+/** The reference of a route, if it has one: the secret fields of its platform, optional ones where they are there, and other fields that `settings` lacks. */
+export function routeReferences(spec: TicketingRouteSpec): readonly Reference[] {
   const { platform, credentials } = spec
+  if (credentials === undefined) return []
   const settings = givenSettings(spec)
   const { secret, optionalSecret, required, optional }: PlatformFields = PLATFORMS[platform]
   const isLacking = (field: string) => !Object.hasOwn(settings, field)
@@ -164,21 +174,32 @@ export function routeReference(spec: TicketingRouteSpec): Reference {
     ...wantedKey(field, credentials.keys),
     isOptional: true as const,
   }))
-  return {
-    path: 'spec.credentials',
-    source: sourceOf(credentials),
-    wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...others],
-    usedBy: [],
-    ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required, ...optional]),
-  }
+  return [
+    {
+      path: 'spec.credentials',
+      source: sourceOf(credentials),
+      wanted: [...fields.map(field => wantedKey(field, credentials.keys)), ...others],
+      usedBy: [],
+      ...findMisnamed(credentials.keys, [...secret, ...optionalSecret, ...required, ...optional]),
+    },
+  ]
+}
+
+function wantedKey(setting: string, keys: CredentialsSource['keys']): WantedKey {
+  const named = namedKey(setting, keys)
+  return { setting, keys: named === undefined ? [setting, USUAL_KEYS[setting] ?? []].flat() : [named] }
+}
+
+/** One that `keys` names has to be there: without it, another user would be asked for than is meant. */
+function optionalKey(setting: string, keys: CredentialsSource['keys']): WantedKey {
+  const wanted = wantedKey(setting, keys)
+  return namedKey(setting, keys) === undefined ? { ...wanted, isOptional: true } : wanted
 }
 
 /** `keys` may call a setting by its own name, or by its usual key. */
-function wantedKey(setting: string, keys: CredentialsSource['keys'] = {}): WantedKey {
+function namedKey(setting: string, keys: CredentialsSource['keys'] = {}): string | undefined {
   const usual = USUAL_KEYS[setting]
-  const named = keys[setting] ?? (usual === undefined ? undefined : keys[usual])
-  if (named !== undefined) return { setting, keys: [named] }
-  return { setting, keys: usual === undefined ? [setting] : [setting, usual] }
+  return keys[setting] ?? (usual === undefined ? undefined : keys[usual])
 }
 
 function findMisnamed(keys: CredentialsSource['keys'] = {}, settings: readonly string[]): Pick<Reference, 'misnamed'> {

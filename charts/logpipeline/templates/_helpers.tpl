@@ -15,6 +15,12 @@
 {{- end }}
 {{- end }}
 
+{{/* Of objects without a namespace. Releases that watch namespaces of their own share a cluster, and may have one name. */}}
+{{- define "logpipeline.clusterWideName" -}}
+{{- include "logpipeline.fullname" . }}
+{{- if .Values.watchNamespaces }}-{{ .Release.Namespace }}{{ end }}
+{{- end }}
+
 {{/* The name is not that of the pipelines' pods, which their Services select. */}}
 {{- define "logpipeline.selectorLabels" -}}
 {{- toYaml (dict "app.kubernetes.io/name" "logpipeline-operator" "app.kubernetes.io/instance" .Release.Name) }}

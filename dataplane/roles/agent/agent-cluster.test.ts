@@ -94,6 +94,16 @@ describe('the infrastructure agent in a cluster', () => {
     expect(body.collectors).to.include({ stream: 'initialized', secrets: 'error' })
   })
 
+  it('is down in both sections of a cluster that answers nothing', async () => {
+    server.fault({}, { kind: 'status', code: 500, reason: 'InternalError' }, Number.POSITIVE_INFINITY)
+    const { get } = await agent({ KUBECONFIG: kubeconfig('shop') })
+    const { body } = await get('/metrics')
+    expect([body.stream, body.secrets]).to.deep.equal([
+      { status: 'down', jobs: [] },
+      { status: 'down', externalSecrets: [] },
+    ])
+  })
+
   it('does not start with a kubeconfig that cannot be used, and says why', async () => {
     writeFileSync(join(dir, 'empty'), '{}')
     const problems: string[] = []

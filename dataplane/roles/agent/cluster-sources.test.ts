@@ -22,7 +22,7 @@ describe('What the agent sees of a cluster', () => {
   let cluster: TestCluster
   let watch: ClusterWatch
   let secrets: AgentSources['secrets']
-  let stream: AgentSources['stream']
+  let stream: ReturnType<typeof createFlinkSources>
 
   beforeEach(async () => {
     cluster = await startTestCluster([])
@@ -38,7 +38,8 @@ describe('What the agent sees of a cluster', () => {
   })
 
   const secretsNow = () => secretsSection(secrets.map(source => source.last()))
-  const streamNow = () => streamSection(stream.map(source => source.last()))
+  const NO_OWN_JOBS = { state: 'current', value: [], ageMs: 0 } as const
+  const streamNow = () => streamSection([NO_OWN_JOBS, ...stream.map(source => source.last())])
   const jobsNow = () => streamNow().jobs.map(({ name, state }) => `${name} ${state}`)
   const isReady = () => [secrets, stream].every(sources => collectorState(sources) === 'initialized')
   /** Lets time pass until it is so. */

@@ -1,7 +1,7 @@
 /** Finds the cluster that the agent runs in. */
 import { ConfigError } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
-import { findClusterAccess, podEnvironment } from '../../kube/find-access.ts'
+import { findClusterAccess, podEnvironment, settingProblem } from '../../kube/find-access.ts'
 import { KubeconfigError } from '../../kube/kubeconfig.ts'
 import type { RoleContext } from '../role.ts'
 import { type ClusterWatch, createClusterWatch } from './cluster-watch.ts'
@@ -23,6 +23,6 @@ function findAccess({ KUBECONFIG }: Pick<SettingsOf<'agent'>, 'KUBECONFIG'>) {
     return findClusterAccess({ ...podEnvironment(), KUBECONFIG })
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error
-    throw new ConfigError([/^[A-Z_]+: /.test(error.message) ? error.message : `KUBECONFIG: ${error.message}`])
+    throw new ConfigError([settingProblem(error)])
   }
 }

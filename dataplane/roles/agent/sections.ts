@@ -17,7 +17,8 @@ export interface SyncedSecret {
 /** The sources of each section. A section without sources is healthy and empty: this installation has nothing of the kind. */
 export interface AgentSources {
   readonly bus: readonly [Source<BusState>]
-  readonly stream: readonly Source<readonly StreamJob[]>[]
+  /** The product's own jobs first, then those of the cluster. */
+  readonly stream: readonly [Source<readonly StreamJob[]>, ...Source<readonly StreamJob[]>[]]
   readonly search: readonly [Source<ClusterSummary>]
   readonly secrets: readonly Source<readonly SyncedSecret[]>[]
 }
@@ -39,11 +40,16 @@ function reasonOf(reason: string | undefined): { readonly reason?: string } {
   return reason === undefined ? {} : { reason }
 }
 
-export function streamSection(seen: readonly Observation<readonly StreamJob[]>[]) {
+type JobsSeen = Observation<readonly StreamJob[]>
+
+export function streamSection(seen: readonly [own: JobsSeen, ...ofCluster: JobsSeen[]]) {
+  const [own, ...ofCluster] = seen
   const jobs = seen.flatMap(({ value = [] }) => value)
+  // That there are no own jobs says nothing of a cluster that cannot be read.
+  const hasOwn = own.state !== 'current' || own.value?.length !== 0 || ofCluster.length === 0
   const works = jobs.some(({ state }) => state === 'RUNNING')
   const fails = jobs.some(({ state }) => state === 'FAILED')
-  const status = statusOf(together(seen), jobs.length > 0 && !works ? 'down' : fails ? 'degraded' : 'healthy')
+  const status = statusOf(together(hasOwn ? seen : ofCluster), jobs.length > 0 && !works ? 'down' : fails ? 'degraded' : 'healthy')
   return { status, jobs: jobs.map(({ uptimeMs, ...job }) => ({ ...job, uptime: formatUptime(uptimeMs) })) }
 }
 

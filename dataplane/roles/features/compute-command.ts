@@ -10,7 +10,7 @@ import { computeHour } from '../../pipeline/features/compute-features.ts'
 import { OnlineStoreUnavailable } from '../../ports/online-store.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { connectSearchStore, openOnlineStore, SEARCH_STORE_SETTINGS } from '../backends.ts'
+import { connectSearchStore, ONLINE_STORE_SETTINGS, openOnlineStore, SEARCH_STORE_SETTINGS } from '../backends.ts'
 import { runningSearchAddress } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline features compute [--hour TIME]
@@ -24,7 +24,7 @@ Settings: SEARCH_ENDPOINT (default: the standalone that runs on DATA_DIR, else h
 store in DATA_DIR).
 Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
 
-const SETTINGS = ['DATA_DIR', 'ONLINE_STORE_URL', ...SEARCH_STORE_SETTINGS] as const
+const SETTINGS = [...ONLINE_STORE_SETTINGS, ...SEARCH_STORE_SETTINGS] as const
 type Settings = Pick<SettingsOf<'scheduler'>, (typeof SETTINGS)[number]>
 
 const refuse = refusalsOf('features compute')

@@ -60,6 +60,14 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
     'with features and their store',
     { ...DISTRIBUTED, features: { enabled: true, schedule: '@hourly', onlineStore: { url: 'redis://valkey:6379' } } },
   ],
+  [
+    'with a store that asks for a password',
+    { ...DISTRIBUTED, features: { enabled: true, onlineStore: { url: 'redis://valkey:6379', credentials: SECRET } } },
+  ],
+  [
+    'with a schedule as cron writes it',
+    { ...DISTRIBUTED, features: { enabled: true, schedule: '0 * * * *', onlineStore: { url: 'redis://valkey:6379' } } },
+  ],
   ['with features in mode AllInOne without a store', { ...ALL_IN_ONE, features: { enabled: true } }],
   [
     'with quantities as numbers and as text',
@@ -259,14 +267,14 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     '.spec.features: features in mode Distributed: expected onlineStore, since the pods share it',
   ],
   [
-    'with two stores',
-    { ...DISTRIBUTED, features: { onlineStore: { url: 'redis://a', credentials: SECRET } } },
-    '.spec.features.onlineStore: expected exactly one of url and credentials',
+    'with a store that is nowhere',
+    { ...DISTRIBUTED, features: { onlineStore: {} } },
+    '.spec.features.onlineStore: expected url, credentials, or both',
   ],
   [
     'with a password in a URL',
     { ...DISTRIBUTED, features: { onlineStore: { url: 'redis://u:p@a' } } },
-    '.spec.features.onlineStore.url: expected no password in url: put the whole URL into a Secret and name it in credentials',
+    '.spec.features.onlineStore.url: expected no password in url: put it into a Secret and name that in credentials',
   ],
   [
     'with a least above the greatest',
@@ -402,6 +410,11 @@ const ROUTES: readonly (readonly [name: string, spec: object, problem: string | 
     undefined,
   ],
   [
+    'is taken without credentials where a mail server asks for none',
+    { severities: ['low'], platform: 'email', settings: { host: 'mail', port: 25, from: 'a@b', to: 'c@d' } },
+    undefined,
+  ],
+  [
     'is taken with a number among the fields',
     { ...ROUTE, platform: 'email', settings: { host: 'mail', port: 587, user: 'u', from: 'a@b', to: 'c@d' } },
     undefined,
@@ -451,7 +464,11 @@ const ROUTES: readonly (readonly [name: string, spec: object, problem: string | 
     { ...ROUTE, settings: { routingKey: 'k' } },
     '.spec.settings: pagerduty: expected routingKey, webhookSecret in the Secret that credentials name, not in settings',
   ],
-  ['is refused without credentials', { severities: ['low'], platform: 'slack' }, '.spec: expected credentials'],
+  [
+    'is refused without credentials',
+    { severities: ['low'], platform: 'slack' },
+    '.spec: expected credentials, since the platform has a secret field',
+  ],
   ['is refused without severities', { ...ROUTE, severities: [] }, '.spec.severities: expected a size from 1 to 4'],
   [
     'is refused for a platform that is not known',

@@ -68,7 +68,7 @@ function destinationOf(route: TicketingRoute): string {
   let text = destinations.get(route.spec)
   if (text === undefined) {
     const { platform, credentials } = route.spec
-    const { secret, externalSecret, keys = {} } = credentials
+    const { secret, externalSecret, keys = {} } = credentials ?? {}
     text = JSON.stringify([platform, sorted(givenSettings(route.spec)), secret?.name, externalSecret?.name, sorted(keys)])
     destinations.set(route.spec, text)
   }

@@ -122,6 +122,23 @@ describe('status of a TicketingRoute', () => {
     )
   })
 
+  it('needs no credentials where a mail server asks for none, and says which settings are missing then', () => {
+    const settings = { host: 'mail', port: 25, from: 'logs@shop.example', to: 'ops@shop.example' }
+    const mail = (given: object) => ({ ...route('a'), spec: { severities: ['critical'], platform: 'email', settings: given } })
+    expect(summary(statusOf('a', [pipeline(), mail(settings)]))).to.include({ Ready: 'True Ready', CredentialsReady: 'True Found' })
+    const objects = buildPipeline({ gathered: gatheredFrom([pipeline(), mail(settings)]), settings: { image: 'x' } })
+    const config = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'shop-ticketing')
+    const declared = JSON.parse((config as unknown as { readonly data: { readonly 'ticketing.json': string } }).data['ticketing.json'])
+    expect(declared.platforms).to.deep.equal({ email: { owner: 'ns/a', settings } })
+    expect(objects.filter(({ kind }) => kind === 'Secret')).to.deep.equal([])
+    const { host: _, ...lacking } = settings
+    const status = statusOf('a', [pipeline(), mail(lacking)])
+    expect(summary(status)).to.include({ Ready: 'False InvalidSettings', CredentialsReady: 'False InvalidSettings' })
+    expect(messageOf(status, 'CredentialsReady')).to.equal('spec.settings: expected host, which no credentials hold')
+    const alone = statusOf('a', [pipeline(), mail({ ...settings, user: 'logs' })])
+    expect(summary(alone)).to.include({ Ready: 'False InvalidSecret' })
+  })
+
   it('takes an empty text in settings, as templates write it, for a field that is not given', () => {
     const settings = { baseUrl: '', userEmail: 'bot@shop.example', projectKey: '' }
     const jira = (data: object) => statusOf('a', [pipeline(), route('a', { platform: 'jira', settings }), { ...SECRET, data }])

@@ -3,8 +3,7 @@ import type { TargetId } from '../../../dataplane/contract/target-id.ts'
 import type { LogPipeline } from '../../api/log-pipeline.ts'
 import type { TicketingRoute } from '../../api/ticketing-route.ts'
 import type { RoutesRead } from '../gathered.ts'
-import type { ResolvedReference } from '../resolve-reference.ts'
-import { resolveRoute } from './route-credentials.ts'
+import { type RouteCredentials, resolveRoute } from './route-credentials.ts'
 import { routesWithRoom } from './route-room.ts'
 import { selectedRoutes } from './route-selector.ts'
 import { checkSettings } from './route-settings.ts'
@@ -12,7 +11,7 @@ import { assignTargets } from './route-targets.ts'
 
 export interface SelectedRoute {
   readonly route: TicketingRoute
-  readonly credentials: ResolvedReference
+  readonly credentials: RouteCredentials
   /** Undefined: the namespace or the pipeline has too many, or the route has settings that are no good. */
   readonly target: TargetId | undefined
 }

@@ -33,6 +33,7 @@ const CATCH_UP_MS = 3_600_000
 const CATCH_UP_INDICES = 2
 const MAX_TENANTS_FOUND = 10_000
 const ALIAS_PREFIX = tenantLogsAlias('')
+const BAD_REQUEST = 400
 
 export function createAliasRounds({ store, clock, log, signal, aliases, onMissing }: AliasRoundsDeps): AliasRounds {
   let isSearching = false
@@ -45,6 +46,7 @@ export function createAliasRounds({ store, clock, log, signal, aliases, onMissin
   const look = async (index: string, state: IndexAliases) => {
     state.checkedMs = clock.nowMs()
     const found = new Set(await store.listAliases(index))
+    state.refused.clear()
     const before = state.there ?? new Set<string>()
     state.there = new Set()
     for (const alias of found) if (alias.startsWith(ALIAS_PREFIX)) aliases.noteThere(state, alias.slice(ALIAS_PREFIX.length))
@@ -88,18 +90,35 @@ export function createAliasRounds({ store, clock, log, signal, aliases, onMissin
     if (aliases.waiting > 0) onMissing()
   }
 
-  const put = async (index: string, state: IndexAliases, tenants: readonly string[]) => {
+  const put = async (index: string, state: IndexAliases, tenants: readonly string[]): Promise<void> => {
     try {
       await store.putAliases(
         index,
         tenants.map(tenant => ({ name: tenantLogsAlias(tenant), filter: { term: { tenant_id: tenant } } })),
       )
     } catch (error) {
+      if (!(error instanceof SearchStoreRefusal)) throw error
+      if (error.status === BAD_REQUEST) return await putApart(index, state, tenants, error)
       // The index is gone, or will never have them: what still holds records is noted again.
-      if (error instanceof SearchStoreRefusal) aliases.drop(index)
+      aliases.drop(index)
       throw error
     }
     for (const tenant of tenants) aliases.noteThere(state, tenant)
+  }
+
+  /** Halves of the request, until the aliases that the store refuses stand alone: the others are made. */
+  const putApart = async (index: string, state: IndexAliases, tenants: readonly string[], refusal: SearchStoreRefusal): Promise<void> => {
+    const [tenant] = tenants
+    const middle = tenants.length >> 1
+    if (middle === 0 && tenant !== undefined) {
+      log.warn(
+        { index, alias: tenantLogsAlias(tenant), reason: refusal.message },
+        'the alias of a tenant cannot be made; its logs are found in service-logs-* alone',
+      )
+      return aliases.refuse(state, tenant)
+    }
+    await put(index, state, tenants.slice(0, middle))
+    await put(index, state, tenants.slice(middle))
   }
 
   return {

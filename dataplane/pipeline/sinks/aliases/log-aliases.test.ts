@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { SearchStoreUnavailable } from '../../../ports/search-store.ts'
+import { SearchStoreRefusal, SearchStoreUnavailable } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../../testing/memory-search-store.ts'
@@ -152,5 +152,23 @@ describe('a filtered alias service-logs-{tenant} per tenant', () => {
     aliases.start()
     await settle()
     expect(requests).to.deep.equal([['shop']])
+  })
+
+  it('is made although the store refuses that of another tenant, whose name an index has', async () => {
+    const put = store.putAliases
+    let refusals = 0
+    store.putAliases = async (index, added) => {
+      if (!added.some(({ name }) => name.endsWith('-taken'))) return put(index, added)
+      refusals++
+      throw new SearchStoreRefusal(400, 'an index exists with the same name as the alias')
+    }
+    for (const tenant of ['a', 'b', 'taken', 'c', 'd']) aliases.note(DAY, tenant)
+    await settle()
+    expect((await madeFor(DAY)).toSorted()).to.deep.equal(['a', 'b', 'c', 'd'])
+    const before = refusals
+    for (const tenant of ['taken', 'e', 'taken']) aliases.note(DAY, tenant)
+    await settle()
+    expect(await madeFor(DAY)).to.include('e')
+    expect(refusals).to.equal(before)
   })
 })

@@ -93,7 +93,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     knownSinceMs: tenant => aliases.knownSinceMs(tenant),
     note(index, tenant) {
       const state = aliases.of(index)
-      if (state.there?.has(tenant) !== true) aliases.want(state, tenant)
+      if (state.there?.has(tenant) !== true && !state.refused.has(tenant)) aliases.want(state, tenant)
       else if (!rounds.isDue(state)) {
         if (!isLookPlanned) void startLater(state)
         return

@@ -20,6 +20,8 @@ export interface IndexAliases {
   there: Set<string> | undefined
   /** Tenants without, in the order of their coming; true: it was counted that they wait. */
   readonly wanted: Map<string, boolean>
+  /** Tenants whose alias the store refuses: an index may have its name. */
+  readonly refused: Set<string>
   /** When the store was asked last. */
   checkedMs: number
 }
@@ -49,7 +51,7 @@ export class WantedAliases {
     const known = this.#indices.get(index)
     if (known !== undefined) return known
     if (this.#indices.size >= MAX_INDICES) this.drop(this.#indices.keys().next().value!)
-    const aliases: IndexAliases = { there: undefined, wanted: new Map(), checkedMs: this.#clock.nowMs() }
+    const aliases: IndexAliases = { there: undefined, wanted: new Map(), refused: new Set(), checkedMs: this.#clock.nowMs() }
     this.#indices.set(index, aliases)
     return aliases
   }
@@ -59,10 +61,16 @@ export class WantedAliases {
     this.#indices.delete(index)
   }
 
-  want({ wanted }: IndexAliases, tenant: string): void {
-    if (this.#waiting >= MAX_WAITING || wanted.has(tenant)) return
+  want({ wanted, refused }: IndexAliases, tenant: string): void {
+    if (this.#waiting >= MAX_WAITING || wanted.has(tenant) || refused.has(tenant)) return
     wanted.set(tenant, false)
     this.#waiting++
+  }
+
+  /** The alias is not tried again before the store is asked anew for those of the index. */
+  refuse({ wanted, refused }: IndexAliases, tenant: string): void {
+    refused.add(tenant)
+    if (wanted.delete(tenant)) this.#waiting--
   }
 
   noteThere({ there, wanted }: IndexAliases, tenant: string): void {

@@ -23,6 +23,8 @@ export type BridgeSettings = Pick<
   | 'SEARCH_SHARDS'
   | 'SEARCH_REPLICAS'
   | 'ONLINE_STORE_URL'
+  | 'ONLINE_STORE_USERNAME'
+  | 'ONLINE_STORE_PASSWORD'
   | 'DATA_DIR'
 > & {
   readonly SEARCH_ENDPOINT: string

@@ -101,6 +101,8 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
       SEARCH_SHARDS: undefined,
       SEARCH_REPLICAS: undefined,
       ONLINE_STORE_URL: undefined,
+      ONLINE_STORE_USERNAME: undefined,
+      ONLINE_STORE_PASSWORD: undefined,
       DATA_DIR: '',
       DEFAULT_TENANT: TENANT,
     },
