@@ -93,6 +93,7 @@ describe('content of logs in the console', function () {
   it('names a service of a short name whole beside the longest name of a tenant', async () => {
     const page = await at.open('/incidents')
     const row = page.getByRole('listitem').filter({ has: page.getByTitle(`Of tenant ${LONG_TENANT}`) })
+    await row.getByRole('checkbox', { name: `of tenant ${LONG_TENANT}` }).waitFor()
     expect(await row.getByTitle('api', { exact: true }).evaluate(element => element.scrollWidth - element.clientWidth)).to.equal(0)
   })
 

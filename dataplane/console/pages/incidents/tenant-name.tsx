@@ -8,11 +8,15 @@ export interface TenantNameProps {
   readonly className?: string
 }
 
-/** The tenant of an incident in a list of all tenants: services of several tenants have one name. Nothing where one tenant is looked at. */
-export function TenantName({ incident, className }: TenantNameProps) {
-  const tenant = ownTenant(incident)
+/** The tenant that an incident is to be told by in a list of all tenants: services of several tenants have one name. Undefined where one tenant is looked at. */
+export function useTellingTenant(incident: TenantNameProps['incident']): string | undefined {
   const looksAt = parseTenant(useSearch())
-  if (tenant === undefined || looksAt !== undefined) return null
+  return looksAt === undefined ? ownTenant(incident) : undefined
+}
+
+export function TenantName({ incident, className }: TenantNameProps) {
+  const tenant = useTellingTenant(incident)
+  if (tenant === undefined) return null
   return (
     <span className={className} title={`Of tenant ${tenant}`}>
       {tenant}

@@ -5,6 +5,7 @@ import { retryThread } from '../../../domain/tickets/delivery.ts'
 import { oweChange } from '../../../domain/tickets/incident-tickets.ts'
 import { threadId } from '../../../domain/tickets/outbox-row.ts'
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
+import { escalateOverdue } from '../auto-escalation.ts'
 import { changeThread } from '../thread-store.ts'
 import { buildTarget } from './fake-config.ts'
 import type { TicketStory } from './ticket-story.ts'
@@ -103,6 +104,29 @@ export function tellTurns(story: TicketStory): void {
     await story.world.settle()
     expect(await rows(2)).to.deep.equal(['slack open suppressed', 'slack open sent', 'jira open sent', 'jira open suppressed'])
     expect((await story.read(2)).source.ticketing).to.include({ dispatchedAt: iso(0) })
+  })
+
+  it('nobody took care of them in time: those of loud services are escalated, and a dispatch that is ahead of the clock counts from now', async () => {
+    const { silences, clock, config } = story.world
+    const { store, tenant } = story
+    const escalateAfterMs = { critical: HOUR_MS, high: HOUR_MS, medium: HOUR_MS, low: HOUR_MS }
+    use(['slack'], { escalateAfterMs })
+    const iso = (ms: number) => new Date(clock.nowMs() + ms).toISOString()
+    await add({ service: 'cart' })
+    await add({ id: id(2), service: 'payment' })
+    await add({ id: id(3), service: 'payment' })
+    await story.world.settle()
+    clock.advance(HOUR_MS)
+    await silences.add(tenant, { services: ['ca*'], from: iso(-1), to: iso(HOUR_MS), reason: 'release' })
+    await change(incident => ({ ...incident, ticketing: { ...incident.ticketing, dispatchedAt: iso(24 * HOUR_MS) } }), 3)
+    const escalated: string[] = []
+    const escalate = async (_tenant: string, incident: string) => void escalated.push(incident)
+    await escalateOverdue({ store, clock, config, silences, escalate })
+    expect(escalated).to.deep.equal([id(2)])
+    expect((await story.read(3)).source.ticketing).to.include({ dispatchedAt: iso(0) })
+    clock.advance(HOUR_MS)
+    await escalateOverdue({ store, clock, config, silences, escalate })
+    expect(escalated.slice(1).sort()).to.deep.equal([id(), id(2), id(3)])
   })
 
   it('a clock that ran ahead by a month and is set back holds up no ticket, nor does an agent that ended meanwhile', async () => {

@@ -12,7 +12,7 @@ import { usePrinting } from '../../../components/layout/use-printing.ts'
 import { Holes } from '../../../components/text/holes.tsx'
 import { visibleText } from '../../../components/text/visible-text.ts'
 import { RelativeTime } from '../../../components/time/relative-time.tsx'
-import { TenantName } from '../tenant-name.tsx'
+import { TenantName, useTellingTenant } from '../tenant-name.tsx'
 import styles from './list.module.css'
 
 /** Room for a title of two lines. */
@@ -140,12 +140,13 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose, onOpenByKe
     furtherServices = 0,
   } = incident
   const failed = Object.values(incident.dispatches ?? {}).filter(dispatch => dispatch.status === 'failed').length
+  const tenant = useTellingTenant(incident)
   const others = affectedServices.filter(other => other !== service).length + furtherServices
   return (
     <>
       <Checkbox
         className={styles.choice}
-        aria-label={`Choose ${visibleText(title)}`}
+        aria-label={`Choose ${visibleText(title)}${tenant === undefined ? '' : ` of tenant ${tenant}`}`}
         checked={chosen.has(id)}
         onChange={event => onChoose(id, event.currentTarget.checked)}
       />
