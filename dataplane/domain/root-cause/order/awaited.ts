@@ -1,6 +1,6 @@
 /**
- * Services that others wait for, where the errors of those who wait name nobody: a service that is not heard any more, a service that does not end what
- * it begins, a database that tells of slow statements (Decisions 6).
+ * For whom services wait whose errors do not tell: one of which nothing is heard any more, one that does not end what it begins, a database that
+ * tells of slow statements (Decisions 6).
  */
 
 import { tellsSlowStatement } from '../errors/read-error-words.ts'
@@ -23,14 +23,14 @@ const MOST_OF_WAITING = 0.3
 /** Visits break off where they wait. */
 const OF_WAITING: readonly Nature[] = ['cause', 'fault', 'remote', 'broken']
 
-/** A service that is not heard explains a service that waits for it from this part of the latter's strength on: failing requests count half against a silent service. */
+/** One that is not heard explains who waits for it from this part of that one's strength on: what failing requests show of it counts half. */
 const NEAR_UNHEARD = 0.3
-/** A service that tells of slow statements explains it from this part on, since it says why. */
+/** and one that tells of slow statements from this part on: it says why. */
 const NEAR_SLOW = 0.1
 /** Strength of lines on slow statements that tell anything: a database that logs nothing else is new by them. */
 const LEAST_SLOW = 0.5
 
-/** By service that waits: the services for which it may wait, with the part of its strength from which on they explain it. Empty where no trace tells which. */
+/** For each service that waits those for which it may wait, with the part of its strength from which on they explain it; without any where no trace tells which. */
 export type Awaited = ReadonlyMap<number, ReadonlyMap<number, number>>
 
 export function findAwaited(all: readonly Seen[], system: ObservedSystem): Awaited {
