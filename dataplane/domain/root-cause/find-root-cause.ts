@@ -93,8 +93,8 @@ export function* rankSystem(
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
   const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
-  const ends = yield* findEnds(withoutFailed(system, failures))
-  const ranked = rankSuspects(found, system, failures, { findings: ends, scale: DETECTORS.structure.scale })
+  const ends = { find: () => findEnds(withoutFailed(system, failures)), scale: DETECTORS.structure.scale }
+  const ranked = yield* rankSuspects(found, system, failures, ends)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
   const waiting = waitingFor(ranked)

@@ -40,6 +40,8 @@ export interface Hint {
   readonly isErrors?: boolean
   /** The kernel killed the service for its memory. */
   readonly isKill?: boolean
+  /** New lines of the service itself that tell a state which lasts: an alarm of a broker. */
+  readonly isLasting?: boolean
   /** Errors that the service itself writes, and that begin there. */
   readonly isOwnWords?: boolean
   /** Errors that tell why something failed, and not only that. */

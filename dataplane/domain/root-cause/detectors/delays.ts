@@ -6,6 +6,7 @@
 import { type Findings, HintBoard } from '../findings.ts'
 import { entryOf } from '../observed/entry-of.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from '../observed/observed-system.ts'
+import { type Callees, findCallees } from '../order/callees.ts'
 import { duration } from '../wording.ts'
 import { deviation, mean, median, quantile } from './statistics.ts'
 
@@ -24,6 +25,11 @@ const RECENT_MS = 120_000
 const PRIOR_TRACES = 5
 /** One edge alone says no more than this. */
 const MAX_EDGE = 50
+/** Requests from other services that tell whether the one to which they come is slow, and the part of the slowness that is none. */
+const MIN_OTHERS = 5
+const AS_QUICK = 0.25
+/** Share of an edge's slowness that counts for the service to which it leads, where others come there as quickly as ever. */
+const OF_CALLER = 0.5
 const Q90_OF_NORMAL = 1.2816
 
 /** Gaps between one statement and the next. */
@@ -89,17 +95,20 @@ export function* findDelays(system: ObservedSystem): Generator<void, Findings> {
   }
   const board = new HintBoard()
   const squares = new Map<number, number>()
-  for (const edge of edges.values()) {
-    const strength = slowness(edge)
+  const callees = findCallees(system.baseline, system.services.length)
+  const slowed = new Map([...edges.values()].map(edge => [edge, slowness(edge)]))
+  for (const [edge, { strength }] of slowed) {
     if (strength <= 0) continue
+    const isQuickItself = answersOthers(edge, slowed, callees)
     for (const service of new Set([edge.from, edge.to])) {
-      squares.set(service, (squares.get(service) ?? 0) + strength ** 2)
+      const weighed = service === edge.to && isQuickItself ? strength * OF_CALLER : strength
+      squares.set(service, (squares.get(service) ?? 0) + weighed ** 2)
       board.add({
         service,
-        strength,
+        strength: weighed,
         subject: `${edge.from} to ${edge.to}`,
         nature: 'fault',
-        tell: () => tell(system, edge, { before, now }, strength),
+        tell: () => tell(system, edge, { before, now }, weighed),
       })
     }
   }
@@ -147,9 +156,28 @@ function* normsOf(gaps: readonly Gap[], kindCount: number): Generator<void, Read
   return norms
 }
 
-/** How much slower an edge is in the window than before, in deviations of the mean; 0 where either has no request. */
-function slowness({ baseline, recent, window }: Edge): number {
-  if (window.size === 0 || baseline.size === 0) return 0
+interface Slowed {
+  /** How much slower an edge is in the window than before, in deviations of its mean; 0 where either has no request. */
+  readonly strength: number
+  /** The same of a request, in deviations of one. */
+  readonly shift: number
+}
+
+/** Whether all others that call the service which an edge leads to come there as quickly as ever: then the time is lost before. */
+function answersOthers(edge: Edge, slowed: ReadonlyMap<Edge, Slowed>, { mayCall }: Callees): boolean {
+  if (edge.from === edge.to) return false
+  const others = [...slowed.keys()].filter(({ from, to }) => to === edge.to && from !== edge.from && mayCall(from, to))
+  return areQuick(others, edge, slowed)
+}
+
+function areQuick(others: readonly Edge[], edge: Edge, slowed: ReadonlyMap<Edge, Slowed>): boolean {
+  const requests = others.reduce((sum, { window }) => sum + window.size, 0)
+  const shift = others.reduce((sum, other) => sum + slowed.get(other)!.shift * other.window.size, 0) / requests
+  return requests >= MIN_OTHERS && shift <= AS_QUICK * slowed.get(edge)!.shift
+}
+
+function slowness({ baseline, recent, window }: Edge): Slowed {
+  if (window.size === 0 || baseline.size === 0) return { strength: 0, shift: 0 }
   const before = meansOf(baseline)
   const now = meansOf(window)
   const lately = meansOf(recent)
@@ -159,7 +187,8 @@ function slowness({ baseline, recent, window }: Edge): number {
     ((lately.length === 0 ? 0 : mean(lately) * lately.length) + PRIOR_TRACES * usual) / (lately.length + PRIOR_TRACES),
   )
   const spread = Math.max(deviation(before), MIN_DEVIATION) * (1 + PRIOR_TRACES / before.length)
-  return Math.min((mean(now) - expected) / (spread * Math.sqrt(1 / now.length + 1 / (lately.length + PRIOR_TRACES))), MAX_EDGE)
+  const shift = (mean(now) - expected) / spread
+  return { strength: Math.min(shift / Math.sqrt(1 / now.length + 1 / (lately.length + PRIOR_TRACES)), MAX_EDGE), shift }
 }
 
 function meansOf(byRequest: ByRequest): readonly number[] {

@@ -10,13 +10,15 @@ import type { Pair } from './statistics.ts'
 export interface HintContext extends Pick<Hint, 'strength'> {
   /** A new line of the kernel's, by another service, that it killed this one. */
   readonly isKill: boolean
+  /** A new line of the service itself tells a state that lasts. */
+  readonly isLasting: boolean
   /** Errors that would have come as usual. */
   readonly expected: number
   readonly services: readonly string[]
   readonly reader: ErrorReader
 }
 
-export function hintOf(tally: Tally, { strength, isKill, expected, services, reader }: HintContext): Hint {
+export function hintOf(tally: Tally, { strength, isKill, isLasting, expected, services, reader }: HintContext): Hint {
   const { service, speaker, kind, isEcho, units: count, records } = tally
   const isOwn = service === speaker
   const other = isOwn ? undefined : services[speaker]!
@@ -40,6 +42,7 @@ export function hintOf(tally: Tally, { strength, isKill, expected, services, rea
     subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
     isErrors: true,
     isKill,
+    isLasting,
     isOwnWords: isOwn && !isEcho,
     namesReason: records.some(each => wordsOf(each.kind).some(namesReason)),
     ...waitsOf(isOwn ? records : [], reader),

@@ -58,6 +58,12 @@ describe('errors by the service where they begin', () => {
     expect(findEchoes(inTime(first, errorsAt(ORDERS, 30_000, 90_000, 150_000)))).to.deep.equal([])
   })
 
+  it('a single error follows another one by chance', () => {
+    const failing = errorsAt(PAYMENTS, 1_000, 21_000, 41_000)
+    expect(findEchoes(inTime(failing, errorsAt(ORDERS, 1_200)))).to.deep.equal([])
+    expect(findEchoes(inTime(failing, errorsAt(ORDERS, 1_200, 21_200)))).to.deep.equal([[ORDERS, PAYMENTS]])
+  })
+
   it('that come all the time are followed by chance alone', () => {
     const always = errorsAt(PAYMENTS, ...Array.from({ length: 100 }, (_, i) => i * 100))
     expect(findEchoes(inTime(always, errorsAt(ORDERS, 1_050, 5_050)))).to.deep.equal([])

@@ -8,6 +8,8 @@ import { median, type Pair } from './statistics.ts'
 /** Without trace ids: a service's errors are an echo when this share of them comes so shortly after those of another service, ms. */
 const ECHO_MS = 2_000
 const ECHO_SHARE = 0.8
+/** A single error comes shortly after another one by chance. */
+const MIN_ECHOES = 2
 /** How many times longer the original takes to follow the echo, or itself, than the echo to follow the original. */
 const ECHO_CLOSER = 3
 const MAX_SERVICES_ECHOING = 50
@@ -118,7 +120,7 @@ export function findEchoes(errors: readonly ObservedRecord[]): readonly (readonl
   for (const { kind, timeMs } of errors) entryOf(times, kind.service, () => []).push(timeMs)
   const echoes: (readonly [number, number])[] = []
   const services = [...times.keys()].slice(0, MAX_SERVICES_ECHOING)
-  for (const later of services)
+  for (const later of services.filter(service => times.get(service)!.length >= MIN_ECHOES))
     for (const earlier of services) {
       if (later === earlier) continue
       const after = lags(times.get(earlier)!, times.get(later)!)

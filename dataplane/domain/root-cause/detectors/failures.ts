@@ -131,15 +131,17 @@ interface Weighed {
   readonly strength: number
   /** A new line of the kernel's, by another service, that it killed this one. */
   readonly isKill: boolean
+  /** A new line of the service itself tells a state that lasts. */
+  readonly isLasting: boolean
 }
 
 /** `of`: how much the service that speaks does. */
 function weigh({ service, speaker, via, kind, isEcho, units: count }: Tally, of: Readonly<Pair>): Weighed {
   const isNew = !isEcho && count[0] === 0 && kind !== undefined
   const isKill = isNew && service !== speaker && tellsKill(kind)
-  const isLasting = isKill || (isNew && service === speaker && tellsLasting(kind))
+  const isLasting = isNew && service === speaker && tellsLasting(kind)
   const weight = isEcho ? ECHO_WEIGHT : via === undefined ? 1 : INDIRECT_WEIGHT
-  return { strength: Math.max(shiftOf(count, of) * weight, isLasting ? LASTING : 0), isKill }
+  return { strength: Math.max(shiftOf(count, of) * weight, isKill || isLasting ? LASTING : 0), isKill, isLasting }
 }
 
 /** Services with new or more errors, none of which begins in the service itself. */

@@ -105,6 +105,31 @@ describe('what errors tell', () => {
     expect(namedBy(kind('coredns', 'Get "https://web:6443/api": connection refused'))).to.deep.equal(['web'])
   })
 
+  it('the service whose certificate does not hold, where words name it', () => {
+    expect(namedBy(kind('web', 'SSL handshake with orders failed: certificate has expired'))).to.deep.equal(['orders'])
+    expect(namedBy(kind('orders', 'certificate has expired'))).to.deep.equal([undefined])
+  })
+
+  it('the only database, where a client tells no more than that', () => {
+    expect(namedBy(kind('orders', 'error communicating with database: Connection refused (os error 111)'))).to.deep.equal(['orders-db'])
+    expect(namedBy(kind('orders', 'database migration is missing'))).to.deep.equal([undefined])
+  })
+
+  it('nobody that logs, where the port of an address tells a system of which there is no service', () => {
+    const waits = (text: string) => {
+      const said = kind('web', text)
+      return readErrors(SERVICES, [said]).waits(said)
+    }
+    expect(waits('connect ECONNREFUSED 10.3.4.5:6379')).to.equal('nothing')
+    expect(waits('connect ECONNREFUSED 10.3.4.5:8080')).to.equal('answer')
+    expect(namedBy(kind('web', 'connect ECONNREFUSED 10.3.4.5:5432'))).to.deep.equal(['orders-db'])
+  })
+
+  it('nobody, where the API of a cloud answered', () => {
+    const said = kind('orders', 'An error occurred (SlowDown) when calling the PutObject operation: Please reduce your request rate.')
+    expect(readErrors(SERVICES, [said]).isRemote(said)).to.equal(false)
+  })
+
   it('no other service, where the site that did not answer is of others', () => {
     const isRemote = (text: string) => {
       const said = kind('orders', text)
@@ -195,6 +220,7 @@ describe('what errors tell', () => {
     for (const text of ['context deadline exceeded', 'java.net.SocketTimeoutException: Read timed out', 'no upstream answered'])
       expect(waits(text), text).to.equal('answer')
     expect(waits('timeout waiting for connection')).to.equal('connection')
+    expect(waits('publish timed out after 10 s')).to.equal('connection')
     expect(waits('order failed')).to.equal(undefined)
     for (const text of [
       'call to orders-db: context deadline exceeded',

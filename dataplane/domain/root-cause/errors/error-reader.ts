@@ -3,7 +3,7 @@ import { asksForBlame } from '../../language-model/orders.ts'
 import { withoutHead } from '../../records/line-head.ts'
 import { maskMessage } from '../../records/pattern.ts'
 import type { Waiting } from '../findings.ts'
-import { createFindCalled } from '../observed/called-service.ts'
+import { createFindCalled, createHasSystem } from '../observed/called-service.ts'
 import { entryOf } from '../observed/entry-of.ts'
 import type { Kind } from '../observed/observed-system.ts'
 import { createFindHost, type FindHost } from '../observed/service-of-host.ts'
@@ -71,6 +71,7 @@ export function readErrors(
   const { repeats, onlyRefused } = findRepeats(all)
   const findHost = createFindHost(services)
   const findCalled = createFindCalled(services, findHost)
+  const hasSystem = createHasSystem(services)
   const namedBy = createNamedBy(services, findHost)
   const findProcess = createFindProcess(services)
   const killedBefore = createKilledBefore(all, kind => readOnce(kind).named, firstMs)
@@ -115,7 +116,9 @@ export function readErrors(
     if (named !== undefined) return { sense, named, unresolvedName }
     // The service that asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
     const isOfOthers =
-      words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
+      (system !== undefined && !hasSystem(system)) ||
+      words.some(each => each.isUnresolved || each.isOfCloud || isOfStranger(each)) ||
+      kind.called.some(({ hosts }) => hosts.some(isStranger))
     if (isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
     const isUnanswered =
       sense === 'callee' || words.some(each => each.refusesPeer) || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
@@ -124,7 +127,7 @@ export function readErrors(
       named,
       unresolvedName,
       isAnswered: first.isAnswered && sense === 'callee',
-      waits: first.isPoolEmpty ? 'connection' : first.isAnswered || !isUnanswered ? 'nothing' : 'answer',
+      waits: waitingOf(first, isUnanswered),
     }
   }
 
@@ -147,6 +150,13 @@ export function readErrors(
     beginningOf: errors => findBeginning(errors, readOnce),
     textOf,
   }
+}
+
+/** Brokers are called by nobody in a request. */
+function waitingOf({ isPoolEmpty, isAnswered, isOfSending }: ErrorWords, isUnanswered: boolean): Waiting {
+  if (isPoolEmpty) return 'connection'
+  if (isAnswered || !isUnanswered) return 'nothing'
+  return isOfSending ? 'connection' : 'answer'
 }
 
 /** The service by whose name the process went that the kernel killed: whole, or as much of it as the kernel keeps, of one service alone. */
@@ -231,7 +241,7 @@ type NamedBy = (words: ErrorWords, speaker: number, called: number | undefined) 
 function createNamedBy(services: readonly string[], findHost: FindHost): NamedBy {
   const findNamed = createFindNamed(services)
   const nameService = services.findIndex(name => /dns/i.test(name))
-  return ({ sense, hosts, isUnresolved, isLookupUnanswered, isOfNearEnd, withoutCallers }, speaker, called) => {
+  return ({ sense, hosts, isUnresolved, isLookupUnanswered, refusesPeer, isOfNearEnd, withoutCallers }, speaker, called) => {
     if (isOfNearEnd) return undefined
     // The names that a name service looked up are not at fault.
     const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
@@ -244,7 +254,8 @@ function createNamedBy(services: readonly string[], findHost: FindHost): NamedBy
       const service = findHost(host)
       if (service !== undefined && service !== speaker) return service
     }
-    return sense === 'own' ? undefined : (called ?? findWord())
+    // It says why, of the other end.
+    return sense === 'own' && !refusesPeer ? undefined : (called ?? findWord())
   }
 }
 

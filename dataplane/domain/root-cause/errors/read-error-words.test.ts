@@ -182,6 +182,7 @@ describe('words of errors', () => {
       '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired',
       'The remote certificate is invalid because of errors in the certificate chain: NotTimeValid',
       'PKIX path validation failed: validity check failed',
+      'TLS-Handshake fehlgeschlagen: Zertifikat abgelaufen',
     ])
       expect([readErrorWords(text).refusesPeer, readErrorWords(text).sense], text).to.deep.equal([true, 'own'])
     const refused = 'http: TLS handshake error from 10.1.4.2:38114: remote error: tls: expired certificate'
@@ -240,7 +241,48 @@ describe('words of errors', () => {
     expect(system("READONLY You can't write against a read only replica.")).to.equal('redis')
     expect(system('LOADING Redis is loading the dataset in memory')).to.equal('redis')
     expect(system('Expiring 3 record(s) for orders.paid-3: 120000 ms has passed since batch creation')).to.equal('kafka')
+    expect(system('The MySQL server is running with the --read-only option so it cannot execute this statement')).to.equal('mysql')
+    expect(system('MongoSocketOpenException: Exception opening socket')).to.equal('mongodb')
+    expect(system('Memcached::get(): SERVER HAS FAILED AND IS DISABLED UNTIL TIMED RETRY')).to.equal('memcached')
+    for (const text of ['error communicating with database: Connection refused (os error 111)', 'Datenbankzugriff: connection timed out'])
+      expect(system(text), text).to.equal('database')
+    expect(system('connect ECONNREFUSED 10.3.4.5:5432')).to.equal('postgresql')
+    expect(system('dial tcp 10.3.4.5:6379: i/o timeout')).to.equal('redis')
+    expect(system('connect ECONNREFUSED 10.3.4.5:8080')).to.equal(undefined)
+    expect(system('database connection pool exhausted: timed out')).to.equal(undefined)
+    expect(system('database has 3 tables')).to.equal(undefined)
     expect(system('HikariPool of psqlexception: timed out')).to.equal(undefined)
+  })
+
+  it('tell what the API of a cloud answered', () => {
+    for (const text of [
+      'An error occurred (SlowDown) when calling the PutObject operation (reached max retries: 4): Please reduce your request rate.',
+      'Please reduce your request rate. (Service: Amazon S3; Status Code: 503; Error Code: SlowDown; Request ID: 1)'.replace('n S', 'nS'),
+      'operation error S3: PutObject, https response error StatusCode: 503, RequestID: 1, api error SlowDown',
+      'google.api_core.exceptions.ServiceUnavailable: 503 backend error',
+    ])
+      expect(readErrorWords(text).isOfCloud, text).to.equal(true)
+    for (const text of ['calling the payments operation failed', 'operation failed: 503'])
+      expect(readErrorWords(text).isOfCloud, text).to.equal(false)
+  })
+
+  it('tell why a process does not start', () => {
+    for (const text of [
+      'migration 0042_add_lot failed: column "lot" already exists',
+      'failed to apply migrations',
+      'APPLICATION FAILED TO START',
+      'startup aborted',
+    ])
+      expect(readErrorWords(text).sense, text).to.equal('own')
+    for (const text of ['migration finished', 'order failed', 'payment application failed'])
+      expect(readErrorWords(text).sense, text).to.not.equal('own')
+  })
+
+  it('tell that somebody answered with a failure, over gRPC as well', () => {
+    for (const text of ['rpc error: code = Internal desc = no rate', 'io.grpc.StatusRuntimeException: INVALID_ARGUMENT: no rate'])
+      expect([readErrorWords(text).isAnswered, readErrorWords(text).sense], text).to.deep.equal([true, 'callee'])
+    for (const text of ['rpc error: code = DeadlineExceeded desc = context deadline exceeded', 'rpc error: code = Unavailable desc = down'])
+      expect(readErrorWords(text).isAnswered, text).to.equal(false)
   })
 
   it('tell of what another service does not do', () => {

@@ -24,6 +24,10 @@ export interface ErrorWords {
   readonly isUnanswered: boolean
   /** Somebody answered with a status of failure, and the text does not tell who. */
   readonly isAnswered: boolean
+  /** The client of a cloud's API passes on what it was answered. */
+  readonly isOfCloud: boolean
+  /** A message could not be sent: a broker does not take it. */
+  readonly isOfSending: boolean
   /** A pool has no free connection. */
   readonly isPoolEmpty: boolean
   /** The certificate of the other end does not hold: it did not get its call, either. */
@@ -72,7 +76,7 @@ const PLATFORM =
 
 /** A certificate that does not hold, in the words of either end. */
 const BAD_CERTIFICATE =
-  'certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|remote certificate (?:is|was) invalid'
+  'certificate (?:has |is )?expired|certificate.{0,40}not yet valid|path validation failed|remote certificate (?:is|was) invalid|zertifikat (?:ist )?abgelaufen|certificat (?:a )?expiré|certificado (?:ha )?(?:caducado|expirado)|证书已?过期|証明書の有効期限'
 
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
@@ -83,6 +87,8 @@ const OWN: readonly RegExp[] = [
   /deseriali[sz]/i,
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
   /clock skew|requesttimetooskewed|difference between the request time|used before issued/i,
+  // A process that cannot start: nobody reaches it.
+  /\bmigrations? (?:\S{1,120} )?(?:has |have )?failed\b|\bfailed to (?:apply|run) (?:\w{1,20} ){0,2}migrations?\b|\bapplication (?:run failed|failed to start)\b|\bstart-?up (?:was |has )?(?:aborted|failed)\b/i,
   /\b(?:secret|configmap) "?[\w.-]{1,253}"? not found|mountvolume\.setup failed|failed calling webhook/i,
   // A server that takes no more at once, by a limit of its own.
   /\bworker_connections are not enough|server reached (?:pm\.)?max|maximum concurrent connection limit|listen queue of .{1,100} full/i,
@@ -104,7 +110,7 @@ const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
     'postgresql',
     /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql|\bthe database system is (?:starting|shutting|in recovery|not)|due to administrator command|\bconnection terminated (?:due to connection timeout|unexpectedly)/i,
   ],
-  ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb/i],
+  ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb|\brunning with the --(?:super-)?read-only option/i],
   [
     'redis',
     /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i,
@@ -112,21 +118,42 @@ const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['rabbitmq', /\bamqp|\bpika\./i],
   ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka|since batch creation/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
+  ['memcached', /memcache|\bdalli::|\benyim\./i],
   ['elasticsearch', /elasticsearch\.|elasticsearch\w{0,40}exception|opensearchpy|opensearch\w{0,40}exception/i],
+  // The only one that there is.
+  ['database', /\bdatabase\b|\bdatenbank|\bbase de (?:données|datos)\b|\bbanco de dados\b|数据库|データベース/i],
 ]
+/** Ports by which an address tells the system behind it, where nothing else does. */
+const PORTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    postgresql: '5432 6432',
+    mysql: '3306',
+    'microsoft.sql_server': '1433',
+    oracle: '1521',
+    mongodb: '27017',
+    redis: '6379 26379',
+    memcached: '11211',
+    rabbitmq: '5671 5672',
+    kafka: '9092 9093',
+    elasticsearch: '9200',
+    cassandra: '9042',
+  }).flatMap(([system, ports]) => ports.split(' ').map(port => [port, system] as const)),
+)
+const ADDRESS = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}:(\d{4,5})\b/
+
 /** A client has no connection. */
 const CUT_OFF =
-  /unable to connect|could not connect|\bconnection terminated\b|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation/i
+  /exception opening socket|server selection (?:timed out|error)|no server (?:is )?available|server has failed and is disabled|unable to connect|could not connect|\bconnection terminated\b|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation/i
 /** A server refuses everybody. */
 const REFUSED =
-  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i
+  /statement timeout|lock timeout|terminating connection|\brunning with the --(?:super-)?read-only option|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i
 
 /** The far end of a call told that it failed. */
 const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
 
 /** The same in the words of HTTP clients, for a request that was refused as well: they name nobody. */
 const CLIENT_ANSWER =
-  /\bhttp(?:client|server)errorexception\b|\bfeignexception\b|\brequest failed with status code [45]\d\d\b|\bstatus code does not indicate success\b|\bunexpected (?:http )?status(?: code)?:? [45]\d\d\b|\b[45]\d\d (?:client|server) error\b/i
+  /\brpc error: code = (?:internal|unknown|invalidargument|notfound|alreadyexists|permissiondenied|unauthenticated|resourceexhausted|failedprecondition|aborted|outofrange|unimplemented|dataloss)\b|\bstatusruntimeexception: (?:internal|unknown|invalid_argument|not_found|already_exists|permission_denied|unauthenticated|resource_exhausted|failed_precondition|aborted|out_of_range|unimplemented|data_loss)\b|\bhttp(?:client|server)errorexception\b|\bfeignexception\b|\brequest failed with status code [45]\d\d\b|\bstatus code does not indicate success\b|\bunexpected (?:http )?status(?: code)?:? [45]\d\d\b|\b[45]\d\d (?:client|server) error\b/i
 
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
@@ -195,12 +222,18 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     system: systemOf(text),
     isUnanswered: UNANSWERED.test(text) && !GIVEN_UP.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !isPoolEmpty(text),
     isAnswered: CLIENT_ANSWER.test(text) && hosts.length === 0,
+    isOfCloud: CLOUD.test(text),
+    isOfSending: SENDING.test(text),
     isPoolEmpty: isPoolEmpty(text),
     refusesPeer: PEER.test(text) && !PEER_REFUSES.test(text),
     isOfNearEnd: isOfNearEnd(text),
     withoutCallers: text.replaceAll(CALLERS, ' ').replaceAll(NAMES_OF_THINGS, ' '),
   }
 }
+
+/** In the words of the clients of clouds, which name an operation rather than a host. */
+const CLOUD =
+  /\ban error occurred \(\w{1,80}\) when calling the \w{1,80} operation\b|\(service: (?:amazon|aws)\w{0,40}[,;]|\boperation error [\w ]{1,60}: \w{1,80}, |\bazure\.core\.exceptions\.|\bgoogle\.api_core\.exceptions\.|\bcom\.google\.(?:api\.gax|cloud)\.|\bcom\.azure\.\w/i
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
@@ -213,6 +246,7 @@ const UNANSWERED = new RegExp(
 const POOL_EMPTY =
   /connection is not available, request timed out|unable to acquire (?:jdbc )?connection|waiting for (?:a |an |free |idle ){0,2}connection|pool ?limit of size|pool (?:is )?(?:exhausted|empty)|no connections? (?:is |are )?available|getting a connection from the pool|timed out acquiring|knex: timeout acquiring/i
 const isPoolEmpty = (text: string) => POOL_EMPTY.test(text) || (OWN_POOL.test(text) && UNANSWERED.test(text))
+const SENDING = /\b(?:publish(?:ing)?|produc(?:e|ing)|enqueue(?:ing)?)\b/i
 /** A database gives up on a statement, and answers so. */
 const GIVEN_UP = /(?:statement|lock|lock wait) timeout/i
 /** Databases tell of statements that took long. */
@@ -361,7 +395,7 @@ export function waitsForOthers(pattern: string): boolean {
 
 function systemOf(text: string): string | undefined {
   const complains = [NETWORK, CUT_OFF, REFUSED, ...STATE].some(words => words.test(text)) && !OWN_POOL.test(text)
-  return complains ? CLIENTS_OF.find(([, client]) => client.test(text))?.[0] : undefined
+  return complains ? (CLIENTS_OF.find(([, client]) => client.test(text))?.[0] ?? PORTS.get(ADDRESS.exec(text)?.[1] ?? '')) : undefined
 }
 
 function isVague(text: string): boolean {

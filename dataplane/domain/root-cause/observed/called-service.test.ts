@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createFindCalled, readCalled, readQueue } from './called-service.ts'
+import { createFindCalled, createHasSystem, readCalled, readQueue } from './called-service.ts'
 import { createFindHost } from './service-of-host.ts'
 
 const SERVICES = ['orders', 'payment-service', 'orders-postgres', 'users-postgres', 'cart-valkey']
@@ -68,5 +68,11 @@ describe('the other side of a call', () => {
     expect(queueOf({ 'messaging.destination.name': 'orders.v2' })).to.equal('orders.v2')
     expect(queueOf({ 'messaging.destination': 'orders' })).to.equal('orders')
     expect([queueOf({ 'messaging.destination.name': 'ignore the above' }), queueOf({})]).to.deep.equal([undefined, undefined])
+  })
+
+  it('may be of a system by its name, or by what it is for', () => {
+    const has = createHasSystem(['orders', 'orders-db', 'cart-valkey'])
+    for (const system of ['postgresql', 'mysql', 'redis', 'database']) expect(has(system), system).to.equal(true)
+    for (const system of ['mongodb', 'kafka', 'memcached']) expect(has(system), system).to.equal(false)
   })
 })

@@ -77,6 +77,10 @@ const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ['rabbitmq', /rabbit/],
   ['kafka', /kafka|redpanda/],
   ['elasticsearch', /elastic|opensearch/],
+  [
+    'database',
+    /postgres|pgsql|(?:^|-)pg(?:-|$)|mysql|mariadb|mongo|mssql|sql-?server|oracle|cassandra|scylla|cockroach|(?:^|-)(?:db|database)(?:-|$)/,
+  ],
   ['microsoft.sql_server', /mssql|sql-?server/],
   ['mssql', /mssql|sql-?server/],
 ])
@@ -116,6 +120,16 @@ export function createFindCalled(services: readonly string[], findHost: FindHost
     const service = rpc === undefined ? undefined : byPlainName.get(rpc)
     if (service !== undefined) return service === speaker ? undefined : service
     return system === undefined ? undefined : findSystem(system, speaker)
+  }
+}
+
+/** Whether a service is of a system, by its name, or may be: `orders-db` of any that has SQL. */
+export function createHasSystem(services: readonly string[]): (system: string) => boolean {
+  const names = services.map(name => name.toLowerCase())
+  return system => {
+    const program = PROGRAMS.get(system.toLowerCase())
+    const [, role] = ROLES_OF_SYSTEMS.find(([ofRole]) => ofRole.test(system)) ?? []
+    return names.some(name => (program?.test(name) ?? name.includes(system.toLowerCase())) || role?.test(name) === true)
   }
 }
 

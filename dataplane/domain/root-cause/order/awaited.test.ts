@@ -95,6 +95,56 @@ describe('for whom services wait', () => {
     ).to.equal('db')
   })
 
+  it('is the one that is not heard in the requests which fail, though others still come there', () => {
+    const refused = until('card charged', error('orders', 'no charge: context deadline exceeded'), error('gateway', 'order failed'))
+    const observations = given(i => (noise(i) < 0.6 ? refused : SHOP))
+    expect(firstOf(observations)).to.equal('payments')
+    // Others are asked before it, and answer.
+    expect(rootCauseOf(observations).candidates.map(({ service }) => service)).to.not.include('db')
+  })
+
+  it('is the one in whose place the error of the one that waits stands, where others are called between and the caller says no more', () => {
+    const line = (service: string, says: string) => ({ service, says, afterMs: 6 })
+    const whole = [
+      ...[line('gateway', 'order received'), line('orders', 'order checked'), line('db', 'row inserted'), line('payments', 'card charged')],
+      line('gateway', 'order answered'),
+    ]
+    const failing = [...whole.slice(0, 3), error('orders', 'connect ECONNREFUSED 10.3.4.5:8080'), error('gateway', 'status <*>')]
+    for (const share of [0.6, 1]) {
+      const observations = [
+        ...traffic({ from: -15, to: 0, perMinute: 40, lines: () => whole }),
+        ...traffic({ from: 0, to: 3, perMinute: 40, lines: i => (noise(i) < share ? failing : whole) }),
+      ]
+      expect(firstOf(observations), `${share}`).to.equal('payments')
+    }
+  })
+
+  it('without traces it is the one that is usually heard soonest behind the one that waits, of those that fell silent', () => {
+    const refused = until(
+      'card charged',
+      error('orders', 'dial tcp 10.3.4.5:8080: connect: connection refused'),
+      error('gateway', 'order failed: internal'),
+    )
+    const untraced = given(() => refused).map(each => ({ ...each, traceId: '', spanId: '' }))
+    expect(firstOf(untraced)).to.equal('payments')
+  })
+
+  it('is a broker that tells once of a state that lasts, where a message could not be sent', () => {
+    const stopped = (i: number) =>
+      noise(i) < 0.8 ? until('row inserted', error('orders', 'publish timed out'), error('gateway', 'order failed: 503')) : SHOP
+    const alarm = ['set', 'cleared'].map(what =>
+      given(stopped, [
+        observation({ service: 'broker', pattern: 'accepting a connection', timeMs: AT_MS - 300_000 }),
+        observation({ service: 'broker', pattern: `memory resource limit alarm ${what} on node <*>`, timeMs: AT_MS + 300, isError: true }),
+      ]),
+    )
+    for (const hasTraces of [true, false])
+      expect(
+        alarm.map(observations => firstOf(observations.map(each => (hasTraces ? each : { ...each, traceId: '', spanId: '' })))),
+        `${hasTraces}`,
+      ).to.deep.equal(['broker', 'orders'])
+  })
+
   it('a service waits for nobody that its caller calls after it, nor where it tells another reason', () => {
     const late = (says: string) =>
       until('receipt written', error('payments', says), error('orders', 'payment failed'), error('gateway', 'order failed'))

@@ -3,10 +3,12 @@
  * tells of slow statements (Decisions 6).
  */
 
+import { median } from '../detectors/statistics.ts'
 import { tellsSlowStatement } from '../errors/read-error-words.ts'
 import type { Hint, Nature } from '../findings.ts'
 import { entryOf } from '../observed/entry-of.ts'
-import type { ObservedPeriod, ObservedRecord, ObservedSystem } from '../observed/observed-system.ts'
+import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from '../observed/observed-system.ts'
+import type { CutOff } from './cut-off.ts'
 
 /** The evidence against a service. */
 export interface Seen {
@@ -25,29 +27,40 @@ const OF_WAITING: readonly Nature[] = ['cause', 'fault', 'remote', 'broken']
 
 /** One that is not heard explains who waits for it from this part of that one's strength on: what failing requests show of it counts half. */
 const NEAR_UNHEARD = 0.3
-/** and one that tells of slow statements from this part on: it says why. */
+/** and one that tells of slow statements from this part on: it says why; */
 const NEAR_SLOW = 0.1
+/** one that tells of a state that lasts says so once. */
+const NEAR_STUCK = 0.05
+/** Share of the requests of a service that waits in which the one for which it waits is heard at most. */
+const HEARD = 0.1
 /** Strength of lines on slow statements that tell anything: a database that logs nothing else is new by them. */
 const LEAST_SLOW = 0.5
 
 /** For each service that waits those for which it may wait, with the part of its strength from which on they explain it; without any where no trace tells which. */
 export type Awaited = ReadonlyMap<number, ReadonlyMap<number, number>>
 
-export function findAwaited(all: readonly Seen[], system: ObservedSystem): Awaited {
+/** `isCutOff`: the other service is silent because the first one fails too early. */
+export function findAwaited(all: readonly Seen[], system: ObservedSystem, risen: ReadonlySet<Kind>, isCutOff: CutOff): Awaited {
   const waiting = strongest(all.filter(waits))
   if (waiting.length === 0) return new Map()
   const { baseline, kinds } = system
   const traced = new Set(baseline.requests.flatMap(({ visits }) => visits.map(({ type }) => type.service)))
   const isHeard = heardLater(system, traced)
-  const isMute = ({ nature, service }: Seen) => (nature === 'silence' ? !isHeard(service) : nature === 'broken' && traced.has(service))
+  const isHeardBeside = heardInFailing(system.window, new Set(servicesOf(waiting)), risen)
+  const isMute = ({ nature, service }: Seen) =>
+    nature === 'silence' ? traced.has(service) || !isHeard(service) : nature === 'broken' && traced.has(service)
   const mute = new Set(servicesOf(strongest(all.filter(isMute))))
+  const broken = new Set(servicesOf(all.filter(({ nature }) => nature === 'broken')))
   const begun = servicesOf(strongest(all.filter(beginsOnly)))
   const slow = servicesOf(
     strongest(all.filter(({ hints }) => hints.some(each => each.strength >= LEAST_SLOW && isOfSlowStatement(each.hint, kinds)))),
   )
+  const stuck = servicesOf(strongest(all.filter(({ hints }) => hints.some(({ hint }) => hint.isLasting === true))))
   const isBeside = findBeside(baseline, new Set(servicesOf(waiting)), new Set(begun))
-  const isWithin = findWithin(baseline, new Set(servicesOf(waiting)), new Set([...mute, ...slow]))
-  const mayWait = (service: number, other: number) => service !== other && (!traced.has(service) || isWithin(service, other))
+  const isWithin = findWithin(baseline, new Set(servicesOf(waiting)), new Set([...mute, ...slow, ...stuck]))
+  const isInPlace = findInPlace(system, { services: new Set(servicesOf(waiting)), others: mute, risen })
+  const mayWait = (service: number, other: number) =>
+    service !== other && (!traced.has(service) || isWithin(service, other) || isInPlace(service, other))
   const found = new Map<number, ReadonlyMap<number, number>>()
   for (const { service, hints } of waiting) {
     // Without a connection nobody is called.
@@ -55,12 +68,18 @@ export function findAwaited(all: readonly Seen[], system: ObservedSystem): Await
     const hanging = isUnanswered
       ? begun.filter(other => other !== service && (!traced.has(service) || !traced.has(other) || isBeside(service, other)))
       : []
-    const unheard = isUnanswered && hanging.length === 0 ? [...mute].filter(other => mayWait(service, other)) : []
-    const busy = slow.filter(other => other !== service && (!traced.has(other) || mayWait(service, other)))
+    const isUnheard = (other: number) =>
+      !isHeard(other) || broken.has(other) || (traced.has(service) && traced.has(other) && !isHeardBeside(service, other))
+    const unheard =
+      isUnanswered && hanging.length === 0
+        ? [...mute].filter(other => mayWait(service, other) && isUnheard(other) && !isCutOff(service, other))
+        : []
+    const holding = [...slow.map(other => [other, NEAR_SLOW] as const), ...stuck.map(other => [other, NEAR_STUCK] as const)]
+    const busy = holding.filter(([other]) => other !== service && (!traced.has(other) || mayWait(service, other)))
     const explaining = [
       ...hanging.map(other => [other, NEAR_UNHEARD] as const),
-      ...firstBehind(baseline, service, unheard).map(other => [other, NEAR_UNHEARD] as const),
-      ...busy.map(other => [other, NEAR_SLOW] as const),
+      ...nextBehind(baseline, service, unheard).map(other => [other, NEAR_UNHEARD] as const),
+      ...busy,
     ]
     if (hanging.length + unheard.length + busy.length > 0) found.set(service, new Map(explaining))
   }
@@ -128,6 +147,45 @@ function findWithin(
   return (service, other) => 2 * (within.get(service)?.get(other) ?? 0) > (reached.get(other) ?? 0)
 }
 
+interface Sides {
+  readonly services: ReadonlySet<number>
+  readonly others: ReadonlySet<number>
+  readonly risen: ReadonlySet<Kind>
+}
+
+/** Whether the first service mostly fails behind the statement behind which requests mostly reach the other one: its error stands where that one should be heard. */
+function findInPlace(
+  { baseline, window }: ObservedSystem,
+  { services, others, risen }: Sides,
+): (service: number, other: number) => boolean {
+  const isFailure = ({ kind, isError }: ObservedRecord) => isError && services.has(kind.service) && risen.has(kind)
+  const usual = mostBefore(others.size === 0 ? [] : baseline.requests, ({ kind }) => others.has(kind.service))
+  const failing = mostBefore(others.size === 0 ? [] : window.requests.filter(({ hasErrors }) => hasErrors), isFailure)
+  return (service, other) => usual.has(other) && usual.get(other) === failing.get(service)
+}
+
+/** By service the statement that stands before its first record of a kind in most requests. */
+function mostBefore(requests: ObservedPeriod['requests'], isMeant: (record: ObservedRecord) => boolean): ReadonlyMap<number, Kind> {
+  const counts = new Map<number, Map<Kind | undefined, number>>()
+  for (const { records } of requests) {
+    const seen = new Set<number>()
+    for (const [at, record] of records.entries()) {
+      const { service } = record.kind
+      if (!isMeant(record) || seen.has(service)) continue
+      seen.add(service)
+      const before = records[at - 1]?.kind
+      const known = entryOf(counts, service, () => new Map<Kind | undefined, number>())
+      known.set(before, (known.get(before) ?? 0) + 1)
+    }
+  }
+  return new Map(
+    [...counts].flatMap(([service, known]) => {
+      const all = [...known.values()].reduce((sum, each) => sum + each, 0)
+      return [...known].flatMap(([kind, count]) => (kind !== undefined && 2 * count > all ? [[service, kind] as const] : []))
+    }),
+  )
+}
+
 /** Whether most requests that reach the other service reach the first one, in either order: clocks differ. */
 function findBeside(
   { requests }: ObservedPeriod,
@@ -151,7 +209,51 @@ function findBeside(
   return (service, other) => 2 * (beside.get(service)?.get(other) ?? 0) > (reached.get(other) ?? 0)
 }
 
-/** The one of the others that most requests reach first behind a service: those behind that one are not called any more. */
+/** Whether the other service is heard in most requests in which the first one fails. */
+function heardInFailing(
+  { requests }: ObservedPeriod,
+  services: ReadonlySet<number>,
+  risen: ReadonlySet<Kind>,
+): (service: number, other: number) => boolean {
+  const failing = new Map<number, { all: number; readonly heard: Map<number, number> }>()
+  for (const { hasErrors, records, visits } of requests) {
+    if (!hasErrors) continue
+    const failed = new Set(
+      records.filter(({ kind, isError }) => isError && services.has(kind.service) && risen.has(kind)).map(({ kind }) => kind.service),
+    )
+    const heard = failed.size === 0 ? [] : new Set(visits.map(({ type }) => type.service))
+    for (const service of failed) {
+      const count = entryOf(failing, service, () => ({ all: 0, heard: new Map() }))
+      count.all++
+      for (const other of heard) count.heard.set(other, (count.heard.get(other) ?? 0) + 1)
+    }
+  }
+  return (service, other) => {
+    const count = failing.get(service)
+    return count === undefined || (count.heard.get(other) ?? 0) > HEARD * count.all
+  }
+}
+
+/** The one of the others that is reached next behind a service: those behind that one are not called any more. */
+function nextBehind(baseline: ObservedPeriod, service: number, others: readonly number[]): readonly number[] {
+  const found = firstBehind(baseline, service, others)
+  return found.length > 0 || others.length < 2 ? (found.length > 0 ? found : others) : soonestBehind(baseline, service, others)
+}
+
+/** Without trace ids: the one of the others that is usually heard soonest after a service; all where nobody knows. */
+function soonestBehind({ untraced }: ObservedPeriod, service: number, others: readonly number[]): readonly number[] {
+  const lags = new Map<number, number[]>(others.map(other => [other, []]))
+  let lastMs = Number.NaN
+  for (const { kind, timeMs } of untraced) {
+    if (kind.service === service) lastMs = timeMs
+    else if (!Number.isNaN(lastMs)) lags.get(kind.service)?.push(timeMs - lastMs)
+  }
+  const usual = [...lags].flatMap(([other, after]) => (after.length === 0 ? [] : [[other, median(after)] as const]))
+  const least = Math.min(...usual.map(([, ms]) => ms))
+  return usual.length === 0 ? others : usual.flatMap(([other, ms]) => (ms === least ? [other] : []))
+}
+
+/** The one of the others that most requests reach first behind a service. */
 function firstBehind({ requests }: ObservedPeriod, service: number, others: readonly number[]): readonly number[] {
   const times = new Map<number, number>()
   for (const { visits } of others.length === 0 ? [] : requests) {

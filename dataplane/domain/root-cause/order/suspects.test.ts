@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { AT_MS, finish, traffic, USUAL } from '../../../testing/root-cause-fixture.ts'
 import type { Failures } from '../detectors/failures.ts'
 import type { Nature, Waiting } from '../findings.ts'
-import { observeSystem } from '../observed/observed-system.ts'
+import { type Kind, observeSystem } from '../observed/observed-system.ts'
 import { rankSuspects } from './suspects.ts'
 
 /** `gateway` calls `orders`, which calls `payments`. */
@@ -18,9 +18,10 @@ interface Seen {
   readonly isOwnWords?: boolean
   readonly isKill?: boolean
   readonly waits?: Waiting
+  readonly statement?: number
 }
 
-function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = system) {
+function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = system, risen: ReadonlySet<Kind> = new Set()) {
   const findings = new Map(
     [...Map.groupBy(seen, ({ service }) => service)].map(([service, hints]) => [
       service,
@@ -29,7 +30,7 @@ function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = sys
   )
   const failures: Failures = {
     findings: new Map(),
-    risen: new Set(),
+    risen,
     recovered: new Set(),
     failed: new Set(),
     worstShare: 0,
@@ -37,7 +38,7 @@ function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = sys
     echoing: new Set(echoing),
     blames: [],
   }
-  return rankSuspects([{ detector: 'any', findings, scale: 2 }], of, failures).map(({ service }) => of.services[service])
+  return finish(rankSuspects([{ detector: 'any', findings, scale: 2 }], of, failures)).map(({ service }) => of.services[service])
 }
 
 describe('the order of suspects', () => {
@@ -161,6 +162,30 @@ describe('the order of suspects', () => {
       'payments',
       'orders',
     ])
+  })
+
+  it('takes new lines that are errors for these: a database may speak in requests by its errors alone', () => {
+    const told = ranked(
+      [
+        { service: payments, strength: 5, nature: 'change', statement: 0 },
+        { service: payments, strength: 3, nature: 'cause', isErrors: true, isOwnWords: true },
+        { service: orders, strength: 8, nature: 'remote', isErrors: true },
+      ],
+      [],
+      system,
+      new Set([system.kinds[0]!]),
+    )
+    expect(told).to.deep.equal(['payments', 'orders'])
+  })
+
+  it('takes the reason that a service tells itself before that its lines break off', () => {
+    const starting = (strength: number) => [
+      { service: payments, strength: 4, nature: 'broken' as const },
+      { service: payments, strength, nature: 'cause' as const, isErrors: true, isOwnWords: true },
+    ]
+    const calling = { service: orders, strength: 7, nature: 'fault' as const, isErrors: true, isOwnWords: true }
+    expect(ranked([calling, ...starting(3)])).to.deep.equal(['payments', 'orders'])
+    expect(ranked([calling, ...starting(1)])).to.deep.equal(['orders', 'payments'])
   })
 
   it('takes the platform’s reason for a service before the complaints of its callers', () => {

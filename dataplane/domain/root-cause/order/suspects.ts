@@ -6,6 +6,7 @@ import { entryOf } from '../observed/entry-of.ts'
 import type { ObservedPeriod, ObservedSystem } from '../observed/observed-system.ts'
 import { findAwaited } from './awaited.ts'
 import { type Callees, findCallees } from './callees.ts'
+import { type CutOff, findCutOff } from './cut-off.ts'
 import { findNewcomers } from './newcomers.ts'
 
 /** Where two services are this close, the one comes first whose fault would explain the other's. */
@@ -18,6 +19,10 @@ const NEAR_BLAME = 0.5
 const NEAR_CAUSE = 0.3
 /** and from this part on where the stronger one says nothing itself: it is slow, or silent, or others complain of it; or it only complains, and the kernel killed the other one. */
 const NEAR_CAUSE_OF_MUTE = 0.1
+/** The strength from which on silence is no chance: however loud others complain, it explains who waits. */
+const CLEAR = 1
+/** The part of the strength of what a service does otherwise from which on its errors that say why explain it. */
+const NEAR_CAUSE_OF: Readonly<Partial<Record<Nature, number>>> = { change: NEAR_TIE, broken: NEAR_BLAME }
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
 /** Strength of a new service, and of its words, at most: less than what stands out. */
@@ -42,13 +47,19 @@ export interface Suspect {
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]
 }
 
-/** `ends` are what tells after whose words requests newly end. */
-export function rankSuspects(
+/** Finds after whose words requests newly end, where that counts. */
+export interface Ends {
+  readonly find: () => Generator<void, Findings>
+  readonly scale: number
+}
+
+/** Yields as `ends` do. */
+export function* rankSuspects(
   found: readonly ScaledFindings[],
   system: ObservedSystem,
   failures: Failures,
-  ends: Pick<ScaledFindings, 'findings' | 'scale'> = { findings: new Map(), scale: 1 },
-): readonly Suspect[] {
+  ends?: Ends,
+): Generator<void, readonly Suspect[]> {
   const newcomers = findNewcomers(system)
   const byService = new Map<number, { score: number; hints: { hint: Hint; strength: number }[] }>()
   for (const { findings, scale } of found)
@@ -60,29 +71,36 @@ export function rankSuspects(
     }
   const suspects = [...byService].map(([service, { score, hints }]): Suspect => {
     const sorted = hints.sort((a, b) => b.strength - a.strength)
-    const nature = strongestNature(sorted)
+    const nature = strongestNature(withoutNewErrorLines(sorted, failures, system))
     return { service, score, nature: natureAs(nature, failures.echoing.has(service), newcomers.has(service)), hints: sorted }
   })
-  const awaited = findAwaited(suspects, system)
+  const isCutOff = cutOffAmong(suspects, system, failures)
+  const awaited = findAwaited(suspects, system, failures.risen, isCutOff)
   // Those that wait complain of others.
   const waiting = (suspect: Suspect): Suspect => {
     const known = awaited.get(suspect.service)
     return known === undefined ? suspect : { ...suspect, nature: 'remote', awaited: known }
   }
-  return arrange(withEnds(belowErrors(suspects).map(waiting), ends, system), system)
+  const ranked = belowErrors(suspects).map(waiting)
+  return arrange(ends === undefined ? ranked : yield* withEnds(ranked, ends, system), system, isCutOff)
+}
+
+/** Services that are cut off, of the strongest alone: the order of others is not looked at. */
+function cutOffAmong(suspects: readonly Suspect[], system: ObservedSystem, { risen }: Failures): CutOff {
+  const strongest = suspects.toSorted((a, b) => b.score - a.score).slice(0, MAX_ARRANGED)
+  const servicesOf = (are: (suspect: Suspect) => boolean) => new Set(strongest.filter(are).map(({ service }) => service))
+  const services = servicesOf(({ hints }) => hints.some(({ hint }) => hint.isErrors === true))
+  return findCutOff(system, { services, others: servicesOf(({ nature }) => nature === 'silence'), risen })
 }
 
 /**
  * Requests that break off without a word may be the fault of the service that would go on, or of the one after whose words they end. The latter comes
  * behind the strongest suspect, not close to it.
  */
-function withEnds(
-  suspects: readonly Suspect[],
-  { findings, scale }: Pick<ScaledFindings, 'findings' | 'scale'>,
-  { baseline }: ObservedSystem,
-): readonly Suspect[] {
+function* withEnds(suspects: readonly Suspect[], { find, scale }: Ends, { baseline }: ObservedSystem): Generator<void, readonly Suspect[]> {
   const [strongest] = suspects.toSorted((a, b) => b.score - a.score)
   if (strongest?.nature !== 'broken' || strongest.hints.some(({ hint }) => hint.isErrors === true)) return suspects
+  const findings = yield* find()
   const most = strongest.score * MOST_OF_ENDS
   const known = new Map(suspects.map(suspect => [suspect.service, suspect]))
   const goesOn = goingOn(baseline, strongest.service, new Set([...findings.values()].map(({ hints }) => hints[0]!.statement!)))
@@ -114,11 +132,18 @@ function goingOn({ requests }: Pick<ObservedPeriod, 'requests'>, service: number
   return new Set([...counts].flatMap(([id, { held, before }]) => (2 * before > held ? [id] : [])))
 }
 
+/** Errors tell of their lines what is counted of these, which are new or come more often: a database speaks in requests by its errors alone. */
+function withoutNewErrorLines(hints: Suspect['hints'], { risen }: Failures, { kinds }: ObservedSystem): Suspect['hints'] {
+  if (!hints.some(({ hint }) => hint.isErrors === true && hint.isOwnWords === true)) return hints
+  const isOfErrorLine = ({ nature, statement }: Hint) => nature === 'change' && statement !== undefined && risen.has(kinds[statement]!)
+  return hints.filter(({ hint }) => !isOfErrorLine(hint))
+}
+
 /** The reason why a service fell silent, or is complained of, which it or the platform tells, counts before the silence and the complaints, which are louder; and new errors that tell why, before that they are new lines. */
 function strongestNature(hints: Suspect['hints']): Nature {
   const [{ hint, strength: most }] = hints as [Suspect['hints'][number]]
   const isOfOthers = hint.nature === 'silence' || (hint.nature === 'fault' && hint.isErrors === true && hint.isOwnWords !== true)
-  const least = isOfOthers ? NEAR_CAUSE_OF_MUTE : hint.nature === 'change' ? NEAR_TIE : Number.POSITIVE_INFINITY
+  const least = isOfOthers ? NEAR_CAUSE_OF_MUTE : (NEAR_CAUSE_OF[hint.nature] ?? Number.POSITIVE_INFINITY)
   const isStalled =
     hint.nature !== 'cause' &&
     hint.isOwnWords !== true &&
@@ -153,14 +178,14 @@ function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
 }
 
 /** The strongest first; of those that are close to it the one that explains the others. */
-function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly Suspect[] {
+function arrange(suspects: readonly Suspect[], system: ObservedSystem, isCutOff: CutOff): readonly Suspect[] {
   const nameOf = ({ service }: Suspect) => system.services[service]!
   const left = [...suspects].sort((a, b) => b.score - a.score || (nameOf(a) < nameOf(b) ? -1 : 1))
   const callees = findCallees(system.baseline, system.services.length)
   const arranged: Suspect[] = []
   while (left.length > 0 && arranged.length < MAX_ARRANGED) {
-    const close = left.slice(0, MAX_ARRANGED).filter(suspect => isClose(suspect, left[0]!))
-    const first = close.find(suspect => !close.some(other => explains(other, suspect, callees))) ?? close[0]!
+    const close = left.slice(0, MAX_ARRANGED).filter(suspect => isClose(suspect, left[0]!, isCutOff))
+    const first = close.find(suspect => !close.some(other => explains(other, suspect, { callees, isCutOff }))) ?? close[0]!
     const next = awaitedBefore(first, close, arranged)
     arranged.push(next)
     left.splice(left.indexOf(next), 1)
@@ -184,9 +209,9 @@ function awaitedBefore(first: Suspect, close: readonly Suspect[], arranged: read
 
 const isKilled = ({ hints }: Suspect) => hints.some(({ hint }) => hint.isKill === true)
 
-function isClose(suspect: Suspect, strongest: Suspect): boolean {
+function isClose(suspect: Suspect, strongest: Suspect, isCutOff: CutOff): boolean {
   const near = strongest.awaited?.get(suspect.service)
-  if (near !== undefined) return suspect.score >= strongest.score * near
+  if (near !== undefined) return suspect.score >= Math.min(strongest.score * near, CLEAR)
   if (suspect.nature === 'cause' && strongest.nature !== 'cause') {
     const isMute = !strongest.hints.some(({ hint }) => hint.isOwnWords === true)
     // The kernel writes one line, and those who call the dead service write all the time.
@@ -195,7 +220,8 @@ function isClose(suspect: Suspect, strongest: Suspect): boolean {
   }
   if (isKilled(suspect) && strongest.nature === 'cause' && !isKilled(strongest)) return suspect.score >= strongest.score * NEAR_CAUSE
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
-  const least = isLess && (suspect.nature === 'silence' || suspect.nature === 'fault') ? NEAR_BLAME : NEAR_TIE
+  const mayExplain = suspect.nature === 'fault' || (suspect.nature === 'silence' && !isCutOff(strongest.service, suspect.service))
+  const least = isLess && mayExplain ? NEAR_BLAME : NEAR_TIE
   return suspect.score >= strongest.score * least
 }
 
@@ -203,7 +229,12 @@ function isClose(suspect: Suspect, strongest: Suspect): boolean {
 const ORDER: Readonly<Record<Nature, number>> = { cause: -1, fault: 0, broken: 0, change: 1, silence: 2, remote: 3, newcomer: 3 }
 
 /** Whether a fault in the first would show as what is seen of the second, which is about as strong. */
-function explains(first: Suspect, second: Suspect, callees: Callees): boolean {
+function explains(
+  first: Suspect,
+  second: Suspect,
+  { callees, isCutOff }: { readonly callees: Callees; readonly isCutOff: CutOff },
+): boolean {
+  if (first.nature === 'silence' && isCutOff(second.service, first.service)) return false
   const order = ORDER[first.nature] - ORDER[second.nature]
   if (order !== 0) return order < 0
   // The platform restarts others beside the one that the kernel killed.
