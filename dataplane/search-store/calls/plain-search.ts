@@ -8,13 +8,16 @@ const MAX_CLAUSES = 64
 const MAX_AGGREGATIONS = 16
 const MAX_LEVELS = 8
 const MAX_BUCKETS = 10_000
+/** Fields that are shown of a hit, and such as hits are sorted by. */
+const MAX_SHOWN = 64
+const MAX_SORTED = 8
 
 const PARAMETERS: ReadonlySet<string> = new Set(['ignore_unavailable', 'allow_no_indices', 'expand_wildcards'])
 const MEMBERS: ReadonlySet<string> = new Set([
   ...['query', 'size', 'from', 'sort', 'search_after', '_source', 'track_total_hits', 'seq_no_primary_term', 'version', 'aggs'],
 ])
 const BOOL_MEMBERS: ReadonlySet<string> = new Set(['filter', 'must', 'must_not', 'should', 'minimum_should_match'])
-const LEAVES: ReadonlySet<string> = new Set(['term', 'terms', 'range', 'exists', 'ids', 'match_all'])
+const LEAVES: ReadonlySet<string> = new Set(['term', 'terms', 'range', 'ids', 'match_all'])
 const METRICS: ReadonlySet<string> = new Set(['min', 'max', 'sum', 'avg', 'value_count'])
 
 /** Whether the call is such a search for certain. Its form need not be valid: running it says what is wrong. */
@@ -23,11 +26,13 @@ export function isPlainSearch({ operation, index, parameters, body, page }: Quer
   if (![...parameters.keys()].every(name => PARAMETERS.has(name))) return false
   const request = parsed(body)
   if (!isJsonObject(request) || !Object.keys(request).every(name => MEMBERS.has(name))) return false
-  const { query, aggs, from = 0, size = 10 } = request
+  const { query, aggs, from = 0, size = 10, sort = [], _source: shown = true } = request
   return (
     typeof from === 'number' &&
     typeof size === 'number' &&
     from + size <= MAX_HITS &&
+    [sort].flat().length <= MAX_SORTED &&
+    (typeof shown === 'boolean' || areNames(shown)) &&
     (query === undefined || clausesOf(query, MAX_LEVELS) <= MAX_CLAUSES) &&
     (aggs === undefined || aggregationsOf(aggs, MAX_LEVELS) <= MAX_AGGREGATIONS)
   )
@@ -41,12 +46,18 @@ function parsed(body: Buffer): unknown {
   }
 }
 
+const areNames = (value: unknown): boolean => Array.isArray(value) && value.length <= MAX_SHOWN && value.every(isName)
+
+/** A pattern stands for any number of fields. */
+const isName = (value: unknown): boolean => typeof value === 'string' && !value.includes('*')
+
 /** Clauses of a query; Infinity where one is not plain. */
 function clausesOf(query: unknown, levels: number): number {
   const [kind, content] = onlyMember(query)
   if (kind === undefined || levels < 0) return Number.POSITIVE_INFINITY
-  if (LEAVES.has(kind)) return 1
   if (!isJsonObject(content)) return Number.POSITIVE_INFINITY
+  if (kind === 'exists') return isName(content['field']) ? 1 : Number.POSITIVE_INFINITY
+  if (LEAVES.has(kind)) return 1
   if (kind === 'constant_score') return 1 + clausesOf(content['filter'], levels - 1)
   if (kind !== 'bool') return Number.POSITIVE_INFINITY
   let clauses = 1
