@@ -72,6 +72,12 @@ describe('times of the incident list', () => {
     for (const from of ['9999-12-31T23:59:59Z', '0001-01-01']) expect(problems({ from }), from).to.equal(undefined)
   })
 
+  it('may have the `+` of their zone as it is, which an address makes a space of', () => {
+    const { from } = INCIDENT_FILTERS.parse(Object.fromEntries(new URLSearchParams('from=2026-01-31T12:00:00+01:00')))
+    expect(from).to.equal('2026-01-31T11:00:00.000Z')
+    for (const text of ['2026-01-31 12:00', '2026-01-31T12:00 01', ' 01:00']) expect(problems({ from: text }), text).to.have.length(1)
+  })
+
   it('may leave out their seconds', () => {
     const fromOf = (from: string) => INCIDENT_FILTERS.safeParse({ from }).data?.from
     expect(fromOf('2026-01-31T12:00Z')).to.equal('2026-01-31T12:00:00.000Z')
@@ -95,7 +101,7 @@ describe('times of the incident list', () => {
       if (zone === undefined) delete process.env['TZ']
       else process.env['TZ'] = zone
     }
-    for (const from of ['2026-02-30T12:00:00', '2026-01-31T25:00', '2026-01-31 12:00:00', '12:00', '2026-01', '2026-01-31T12:00:00 02:00'])
+    for (const from of ['2026-02-30T12:00:00', '2026-01-31T25:00', '2026-01-31 12:00:00', '12:00', '2026-01', '2026-01-31T12:00:00 02'])
       expect(problems({ from })?.[0], from).to.match(/^from: expected an ISO-8601 time such as 2026-01-31T12:00:00Z/)
   })
 })

@@ -20,9 +20,14 @@ const TIME_FORM = 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z'
 const FORM = { offset: true, local: true } as const
 const NAMES_NO_ZONE = /T[^TZ+-]*$/
 
+/** The `+` of a zone that stands in an address as it is comes as a space. */
+const SPACE_BEFORE_ZONE = / (?=\d\d:\d\d$)/
+
+const withPlus = (value: unknown): unknown => (typeof value === 'string' ? value.replace(SPACE_BEFORE_ZONE, '+') : value)
+
 /** A moment as text in UTC with milliseconds. A day alone is its first moment; a time without a zone is in UTC, as every time that the API tells. */
 export const TIME = z
-  .union([z.iso.datetime(FORM), z.iso.datetime({ ...FORM, precision: -1 }), z.iso.date()], { error: TIME_FORM })
+  .preprocess(withPlus, z.union([z.iso.datetime(FORM), z.iso.datetime({ ...FORM, precision: -1 }), z.iso.date()], { error: TIME_FORM }))
   .transform(text => (NAMES_NO_ZONE.test(text) ? `${text}Z` : text))
   .refine(text => isWithin(Date.parse(text), FIRST_TIME, LAST_TIME), `${TIME_FORM}, from the years 0001 to 9999 in UTC`)
   .transform(text => new Date(text).toISOString())
