@@ -70,6 +70,8 @@ export interface QueryRunner {
    * time, all attempts and waiting included, 429 when it took too much memory, there is none left for its answer or there are too many queries. Rejects with the signal's reason when that aborts.
    */
   run(call: ClientCall, signal: AbortSignal): Promise<QueryAnswer>
+  /** A user is there who may ask soon. Absent: it is always ready. */
+  expectUser?(): void
   readonly counters: QueryCounters
   /** Ends what runs. */
   stop(): Promise<void>

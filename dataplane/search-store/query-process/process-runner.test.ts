@@ -298,6 +298,14 @@ describe('a query process that nobody asks', () => {
     expect(performance.now() - began - endedMs).to.be.above(2_500)
   }).timeout(20_000)
 
+  it('is started for a user who counts documents, and may search next', async () => {
+    store = await start({ userAwayMs: 500 })
+    await fill(store)
+    expect((await store.request('GET', '/notes/_count')).body.count).to.equal(20)
+    expect(isThere()).to.equal(true)
+    await untilTrue(() => !isThere(), { timeoutMs: 5_000 })
+  }).timeout(20_000)
+
   it('ends sooner where queries came in the background alone', async () => {
     store = await start({ userAwayMs: 60_000 })
     await fill(store)

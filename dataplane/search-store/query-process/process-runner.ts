@@ -192,9 +192,14 @@ class ProcessRunner implements QueryRunner {
 
   /** A user who comes to a store that has just been started again finds the process ready. */
   #startReady(): void {
-    if (this.#life !== undefined || awaitedIndices(this.#config.catalog.indices).length === 0) return
-    this.#start()
-    this.#noteUser(this.#life!)
+    if (awaitedIndices(this.#config.catalog.indices).length > 0) this.expectUser()
+  }
+
+  expectUser(): void {
+    // A process that has ended too soon waits for its next start.
+    if (this.#isStopped || (this.#life === undefined && this.#quickEnds > 0)) return
+    if (this.#life === undefined) this.#start()
+    if (this.#life !== undefined) this.#noteUser(this.#life)
   }
 
   /** Starts the process, and gives it the queries that wait. */

@@ -57,6 +57,7 @@ export function createSparingRunner({ catalog, clock, others }: SparingRunnerCon
         running--
       }
     },
+    expectUser: () => others.expectUser?.(),
     get counters() {
       const { counters } = others
       return { ...counters, running: counters.running + running }
