@@ -44,16 +44,17 @@ const TARGET_IDS = z
   .transform(ids => [...new Set(ids)])
 const ROUTING_CHANGE = z.strictObject(ofSeverities(TARGET_IDS.exactOptional()))
 
+const DURATION_OR_NULL_RULE = `expected ${LOOKBACK_RULE}, or null`
 const DURATION_OR_NULL = z
-  .string()
-  .refine(text => parseEscalation(text) !== undefined, `expected ${LOOKBACK_RULE}, or null`)
+  .string(DURATION_OR_NULL_RULE)
+  .refine(text => parseEscalation(text) !== undefined, DURATION_OR_NULL_RULE)
   .nullable()
 const ESCALATION_CHANGE = z.strictObject(ofSeverities(DURATION_OR_NULL.exactOptional()))
 
 const ANOMALY_CHANGE = z.strictObject({
   minimumScore: z.number().min(0).max(1).exactOptional(),
   lookbackWindow: z
-    .string()
+    .string(`expected ${LOOKBACK_RULE}`)
     .refine(text => parseLookback(text) !== undefined, `expected ${LOOKBACK_RULE}`)
     .exactOptional(),
   recurring: z.enum(RECURRING_MODES).exactOptional(),
