@@ -27,7 +27,7 @@ import {
   type ValueKind,
 } from './setting.ts'
 import { DEFAULT_TENANT } from './tenant-id.ts'
-import { TOPICS } from './topics.ts'
+import { TOPIC_MODES, TOPICS } from './topics.ts'
 
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB
@@ -205,6 +205,13 @@ export const SETTINGS = {
     description: "Copies of each partition, for topics that are created in Kafka; empty: the brokers' own default",
     roles: ON_THE_BUS,
     value: integer(1, 32),
+  },
+  BUS_TOPICS: {
+    description:
+      'create: topics that are missing in Kafka are made; keep: at each start those with fewer partitions or another retention are set right as well; existing: neither',
+    roles: ON_THE_BUS,
+    value: oneOf(TOPIC_MODES),
+    default: 'create',
   },
   BUS_MAX_BYTES: {
     description: 'Disk space of the embedded bus; beyond it what is read goes before its time, and records are refused when none is',

@@ -39,6 +39,13 @@ export interface TopicConfig {
 }
 
 /**
+ * How far roles make topics in Kafka. `create`: they make those that are missing. `keep`: they set partitions and retention of the others as they should
+ * be, too. `existing`: neither.
+ */
+export const TOPIC_MODES = ['create', 'keep', 'existing'] as const
+export type TopicMode = (typeof TOPIC_MODES)[number]
+
+/**
  * Kafka's `message.timestamp.type`: the broker's clock dates messages. By the sender's, Kafka 4 would refuse all from a machine whose clock is more
  * than an hour ahead, and would delete too early those from one that is behind.
  */

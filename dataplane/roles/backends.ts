@@ -29,6 +29,7 @@ const KAFKA_SETTINGS = [
   'BUS_USERNAME',
   'BUS_PASSWORD',
   'BUS_REPLICATION_FACTOR',
+  'BUS_TOPICS',
   'RAW_TOPIC',
   'ENRICHED_TOPIC',
   'ANOMALY_TOPIC',
@@ -255,6 +256,7 @@ function kafkaConfig(settings: KafkaBusSettings): Omit<KafkaConfig, 'clock' | 'l
   return {
     brokers: BUS_BROKERS!.split(','),
     topics: topicsOf(settings),
+    topicMode: settings.BUS_TOPICS,
     ...(tls === undefined ? {} : { tls }),
     ...(replicationFactor === undefined ? {} : { replicationFactor }),
     ...(BUS_USERNAME === undefined || BUS_PASSWORD === undefined

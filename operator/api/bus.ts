@@ -50,7 +50,7 @@ export const BUS = described(
     strimzi: described(STRIMZI, 'A Kafka cluster of the Strimzi operator.').optional(),
     topics: described(
       z.enum(['Managed', 'Existing']).default('Managed'),
-      'Managed: topics are created with the partitions and the retention of the specification (as KafkaTopic resources with strimzi). Existing: they are there.',
+      'Managed: topics are created and kept at the partitions and the retention of the specification, as KafkaTopic resources with strimzi, else by the roles, which look at each start. Existing: they are there, and stay as they are.',
     ),
     topicPrefix: described(
       z

@@ -55,7 +55,7 @@ function topicSettings(context: PipelineContext): RoleSettings {
 export function busSettings(context: PipelineContext): RoleSettings {
   const { bus, spec } = context
   if (bus === undefined || spec.bus === undefined) return {}
-  const { sasl, replicationFactor, topics } = spec.bus
+  const { sasl, replicationFactor, strimzi, topics } = spec.bus
   return {
     BUS_BROKERS: bus.brokers,
     ...topicSettings(context),
@@ -64,6 +64,7 @@ export function busSettings(context: PipelineContext): RoleSettings {
     ...secretSettings(context, ['BUS_CA_FILE', 'BUS_CERT_FILE', 'BUS_KEY_FILE', 'BUS_USERNAME', 'BUS_PASSWORD']),
     ...(sasl?.username === undefined ? {} : { BUS_USERNAME: sasl.username }),
     ...(sasl === undefined ? {} : { BUS_SASL_MECHANISM: saslMechanism(sasl) }),
+    ...(topics === 'Existing' ? { BUS_TOPICS: 'existing' } : strimzi === undefined ? { BUS_TOPICS: 'keep' } : {}),
     ...(topics === 'Managed' && replicationFactor !== undefined ? { BUS_REPLICATION_FACTOR: String(replicationFactor) } : {}),
   }
 }

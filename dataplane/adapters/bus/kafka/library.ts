@@ -11,7 +11,7 @@ const load = async (module: string): Promise<Library> => import(new URL(module, 
 
 /** The versions of each request. */
 export const apis: Pick<Library, Extract<keyof Library, `${string}V${number}` | `apiVersionsV${number}`>> = await load('./apis/index.js')
-export const { ConfigResourceTypes } = await load('./apis/enumerations.js')
+export const { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } = await load('./apis/enumerations.js')
 export const {
   decodeConsumerProtocolAssignment,
   decodeConsumerProtocolSubscription,

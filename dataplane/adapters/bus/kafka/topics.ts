@@ -2,11 +2,19 @@
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { kafkaError } from './both-clients/kafka-errors.ts'
 import type { TopicLayout } from './both-clients/send-queue.ts'
-import { checkTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from './both-clients/topic-check.ts'
-import { CREATE_TOPICS, DELETE_RECORDS, DESCRIBE_CONFIGS } from './cluster/apis.ts'
+import {
+  assertMayCreate,
+  checkTopics,
+  readTopic,
+  settingsOf,
+  TOPIC_SETTINGS,
+  type TopicInKafka,
+  topicsToMend,
+} from './both-clients/topic-check.ts'
+import { ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_RECORDS, DESCRIBE_CONFIGS } from './cluster/apis.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { answerIn, codeName } from './cluster/protocol-errors.ts'
-import { ConfigResourceTypes } from './library.ts'
+import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } from './library.ts'
 
 const CREATE_TIMEOUT_MS = 10_000
 
@@ -16,13 +24,44 @@ export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promis
   await cluster.retry(Math.min(deadlineMs, cluster.deadlineIn(reachTimeoutMs)), 'reaching Kafka', () => cluster.refresh())
   const missing = topics.filter(({ name }) => !cluster.has(name))
   if (missing.length > 0) {
+    assertMayCreate(cluster.settings, missing)
     await cluster.retry(deadlineMs, `creating ${missing.map(({ name }) => name).join(', ')}`, () => createTopics(cluster, missing))
     log.info({ topics: missing.map(({ name }) => name) }, 'topics created in Kafka')
     await cluster.retry(deadlineMs, 'waiting for the new topics', () => expectLeaders(cluster, topics))
   }
-  const found = await cluster.retry(deadlineMs, 'reading the settings of the topics', () => describeTopics(cluster, topics))
-  return checkTopics(cluster.settings, found)
+  const describe = () => cluster.retry(deadlineMs, 'reading the settings of the topics', () => describeTopics(cluster, topics))
+  const found = await describe()
+  return checkTopics(cluster.settings, (await mendTopics(cluster, found)) ? await describe() : found)
 }
+
+/** Whether something was asked for. What Kafka refuses is told, and stays as it is. */
+async function mendTopics(cluster: Cluster, found: readonly TopicInKafka[]): Promise<boolean> {
+  const { log } = cluster.settings
+  const { tooFewPartitions, otherRetention } = topicsToMend(cluster.settings, found)
+  const tell = (topic: string, setting: string, errorCode: number, error: string | null | undefined) =>
+    errorCode === 0
+      ? log.info({ topic, setting }, 'a topic in Kafka was set as it should be')
+      : log.warn({ topic, setting, error: `${codeName(errorCode)} ${error ?? ''}` }, 'a topic in Kafka cannot be set as it should be')
+  if (tooFewPartitions.length > 0) {
+    const wanted = tooFewPartitions.map(({ name, partitions }) => ({ name, count: partitions, assignments: null }))
+    const { results } = await cluster.askAny(CREATE_PARTITIONS, wanted, CREATE_TIMEOUT_MS, false).catch(answerIn<CreatePartitionsAnswer>)
+    for (const { name, errorCode, errorMessage } of results) tell(name, 'partitions', errorCode, errorMessage)
+    await cluster.refresh()
+  }
+  if (otherRetention.length > 0) {
+    const wanted = otherRetention.map(({ name, retentionMs }) => ({
+      resourceType: ConfigResourceTypes.TOPIC,
+      resourceName: name,
+      configs: [{ name: 'retention.ms', configOperation: IncrementalAlterConfigOperationTypes.SET, value: String(retentionMs) }],
+    }))
+    const { responses } = await cluster.askAny(ALTER_CONFIGS, wanted, false).catch(answerIn<AlterConfigsAnswer>)
+    for (const { resourceName, errorCode, errorMessage } of responses) tell(resourceName, 'retention.ms', errorCode, errorMessage)
+  }
+  return tooFewPartitions.length + otherRetention.length > 0
+}
+
+type CreatePartitionsAnswer = Awaited<ReturnType<(typeof CREATE_PARTITIONS)[0]['async']>>
+type AlterConfigsAnswer = Awaited<ReturnType<(typeof ALTER_CONFIGS)[0]['async']>>
 
 type CreateAnswer = Awaited<ReturnType<(typeof CREATE_TOPICS)[0]['async']>>
 

@@ -1,7 +1,16 @@
+/** Topics in Kafka: made where they are missing, set right where they are to be kept. */
 import kafkajs, { type Admin } from 'kafkajs'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
 import type { TopicLayout } from '../kafka/both-clients/send-queue.ts'
-import { checkTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka } from '../kafka/both-clients/topic-check.ts'
+import {
+  assertMayCreate,
+  checkTopics,
+  readTopic,
+  settingsOf,
+  TOPIC_SETTINGS,
+  type TopicInKafka,
+  topicsToMend,
+} from '../kafka/both-clients/topic-check.ts'
 
 /** Creates the topics that are missing, and tells how all are laid out. */
 export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promise<ReadonlyMap<string, TopicLayout>> {
@@ -9,6 +18,7 @@ export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promi
   const existing = new Set(await admin.listTopics())
   const missing = topics.filter(({ name }) => !existing.has(name))
   if (missing.length > 0) {
+    assertMayCreate(settings, missing)
     // False when another process was faster.
     await admin.createTopics({
       waitForLeaders: true,
@@ -21,11 +31,47 @@ export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promi
     })
     log.info({ topics: missing.map(({ name }) => name) }, 'topics created in Kafka')
   }
-  const found = await describeTopics(
-    admin,
-    topics.map(({ name }) => name),
-  )
-  return checkTopics(settings, found)
+  const describe = () =>
+    describeTopics(
+      admin,
+      topics.map(({ name }) => name),
+    )
+  const found = await describe()
+  return checkTopics(settings, (await mendTopics(admin, settings, found)) ? await describe() : found)
+}
+
+/** Whether something was asked for. What Kafka refuses is told, and stays as it is. */
+async function mendTopics(admin: Admin, settings: KafkaSettings, found: readonly TopicInKafka[]): Promise<boolean> {
+  const { log } = settings
+  const { tooFewPartitions, otherRetention } = topicsToMend(settings, found)
+  const mend = async (topic: string, setting: string, ask: () => Promise<unknown>) => {
+    try {
+      await ask()
+      log.info({ topic, setting }, 'a topic in Kafka was set as it should be')
+    } catch (error) {
+      log.warn({ topic, setting, error }, 'a topic in Kafka cannot be set as it should be')
+    }
+  }
+  for (const { name, partitions } of tooFewPartitions)
+    await mend(name, 'partitions', () => admin.createPartitions({ topicPartitions: [{ topic: name, count: partitions }] }))
+  for (const { name, retentionMs } of otherRetention)
+    await mend(name, 'retention.ms', async () => {
+      const configEntries = [...(await ownSettings(admin, name)), { name: 'retention.ms', value: String(retentionMs) }]
+      await admin.alterConfigs({ validateOnly: false, resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }] })
+    })
+  return tooFewPartitions.length + otherRetention.length > 0
+}
+
+/** Settings of the topic itself but its retention: the request that changes one sets all others back. */
+async function ownSettings(admin: Admin, name: string) {
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name }],
+  })
+  const entries = resources.flatMap(({ configEntries }) => configEntries)
+  return entries
+    .filter(({ configName, configSource }) => configName !== 'retention.ms' && configSource === kafkajs.ConfigSource.TOPIC_CONFIG)
+    .map(({ configName, configValue }) => ({ name: configName, value: configValue }))
 }
 
 async function describeTopics(admin: Admin, names: string[]): Promise<readonly TopicInKafka[]> {

@@ -1,6 +1,6 @@
 /** How to reach a Kafka, and the times and sizes that bound what is asked of it. */
 import type { SaslMechanism } from '../../../../contract/env.ts'
-import type { TopicConfig } from '../../../../contract/topics.ts'
+import type { TopicConfig, TopicMode } from '../../../../contract/topics.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import { type BusLog, silentLog } from '../../bus-log.ts'
 
@@ -22,6 +22,8 @@ export interface KafkaConfig {
   /** `host:port` of some brokers; the others are found through them. */
   readonly brokers: readonly string[]
   readonly topics: readonly TopicConfig[]
+  /** Default `create`. */
+  readonly topicMode?: TopicMode
   readonly clock: Clock
   readonly log?: BusLog
   /** Shown in the brokers' logs. Default `logpipeline`. */
@@ -69,6 +71,7 @@ const MIB = 1 << 20
 export function withDefaults(config: KafkaConfig): KafkaSettings {
   return {
     log: silentLog,
+    topicMode: 'create',
     clientId: 'logpipeline',
     maxQueuedBytes: 64 * MIB,
     maxPrefetchBytes: 8 * MIB,

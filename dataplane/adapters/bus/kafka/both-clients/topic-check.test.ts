@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../../contract/topics.ts'
 import { systemClock } from '../../../clock/system-clock.ts'
 import { withDefaults } from './kafka-config.ts'
-import { checkTopics, readTopic, settingsOf } from './topic-check.ts'
+import { assertMayCreate, checkTopics, readTopic, settingsOf, topicsToMend } from './topic-check.ts'
 
 const WANTED = { name: 'logs', partitions: 6, retentionMs: 1_000 }
 
@@ -20,6 +20,23 @@ describe('topics as Kafka has them', () => {
 
   it('are as they were made: nothing to say', () => {
     expect(check(6, { ...asMade, 'max.message.bytes': String(MAX_BUS_MESSAGE_BYTES) }).warnings).to.deep.equal([])
+  })
+
+  it('are mended where they are kept, but for partitions that are too many', () => {
+    const found = (partitions: number, retention: number) => [
+      readTopic('logs', partitions, name => (name === 'retention.ms' ? String(retention) : undefined)),
+    ]
+    const mend = (topicMode: 'create' | 'keep' | 'existing', partitions: number, retention: number) =>
+      topicsToMend({ topics: [WANTED], topicMode }, found(partitions, retention))
+    expect(mend('keep', 2, -1)).to.deep.equal({ tooFewPartitions: [WANTED], otherRetention: [WANTED] })
+    expect(mend('keep', 12, 1_000)).to.deep.equal({ tooFewPartitions: [], otherRetention: [] })
+    for (const mode of ['create', 'existing'] as const)
+      expect(mend(mode, 2, -1)).to.deep.equal({ tooFewPartitions: [], otherRetention: [] })
+  })
+
+  it('are not made where they have to be there, which is said', () => {
+    expect(() => assertMayCreate({ topicMode: 'existing' }, [WANTED])).to.throw(/^logs expected in Kafka, found nothing: create them/)
+    for (const topicMode of ['create', 'keep'] as const) assertMayCreate({ topicMode }, [WANTED])
   })
 
   it('that differ are used as they are, and the log tells where', () => {

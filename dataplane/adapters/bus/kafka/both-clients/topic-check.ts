@@ -1,4 +1,6 @@
+/** How topics in Kafka should be, and where they are not. */
 import { MAX_BUS_MESSAGE_BYTES, TIMESTAMP_TYPE, type TopicConfig } from '../../../../contract/topics.ts'
+import { BusError } from '../../../../ports/bus.ts'
 import type { KafkaSettings } from './kafka-config.ts'
 import type { TopicLayout } from './send-queue.ts'
 
@@ -31,6 +33,25 @@ export const settingsOf = ({ retentionMs }: TopicConfig) => [
   { name: 'retention.ms', value: String(retentionMs) },
   { name: 'message.timestamp.type', value: TIMESTAMP_TYPE },
 ]
+
+/** Topics that are there and have fewer partitions than they should, or are kept for another time. Partitions cannot be taken away. */
+export function topicsToMend({ topics, topicMode }: Pick<KafkaSettings, 'topics' | 'topicMode'>, found: readonly TopicInKafka[]) {
+  const byName = new Map(found.map(topic => [topic.name, topic]))
+  const wanted = topicMode === 'keep' ? topics.flatMap(topic => ({ topic, seen: byName.get(topic.name) })) : []
+  const namesWhere = (differs: (topic: TopicConfig, seen: TopicInKafka) => boolean) =>
+    wanted.flatMap(({ topic, seen }) => (seen !== undefined && differs(topic, seen) ? [topic] : []))
+  return {
+    tooFewPartitions: namesWhere((topic, seen) => seen.partitions < topic.partitions),
+    otherRetention: namesWhere((topic, seen) => seen.retentionMs !== topic.retentionMs),
+  }
+}
+
+/** Throws `BusError` `unavailable` where topics are missing and none may be made: somebody may make them meanwhile. */
+export function assertMayCreate({ topicMode }: Pick<KafkaSettings, 'topicMode'>, missing: readonly TopicConfig[]): void {
+  if (topicMode !== 'existing') return
+  const names = missing.map(({ name }) => name).join(', ')
+  throw new BusError('unavailable', `${names} expected in Kafka, found nothing: create them, or let BUS_TOPICS be create or keep`)
+}
 
 /** Topics that exist, by name. They are used as they are; the log tells where they differ from the wanted ones, so that an operator can decide. */
 export function checkTopics({ topics, log }: KafkaSettings, found: readonly TopicInKafka[]): ReadonlyMap<string, TopicLayout> {

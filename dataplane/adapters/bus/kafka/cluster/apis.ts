@@ -36,6 +36,8 @@ function handMade<A extends unknown[], R>(
 export const API_VERSIONS = kafka.apiVersionsV3.api
 export const METADATA = versions(kafka.metadataV12.api, kafka.metadataV11.api)
 export const CREATE_TOPICS = versions(kafka.createTopicsV7.api)
+export const CREATE_PARTITIONS = versions(kafka.createPartitionsV3.api, kafka.createPartitionsV2.api)
+export const ALTER_CONFIGS = versions(kafka.incrementalAlterConfigsV1.api)
 export const DESCRIBE_CONFIGS = versions(kafka.describeConfigsV4.api)
 export const DELETE_RECORDS = versions(kafka.deleteRecordsV2.api)
 export const FIND_COORDINATOR = versions(kafka.findCoordinatorV6.api, kafka.findCoordinatorV5.api, kafka.findCoordinatorV4.api)

@@ -98,6 +98,22 @@ export function testAccess(name: string, openBus: OpenBus): void {
       expect(await readAll(subscription, 3)).to.have.length(3)
     })
 
+    it('sets a topic right that is to be kept, and makes none where they have to be there', async () => {
+      await topic.open({ topics: [{ name: topic.name, partitions: 2, retentionMs: 5_000_000 }] })
+      const wanted = [{ name: topic.name, partitions: 6, retentionMs: 7_000_000 }]
+      const warnings: object[] = []
+      const bus = await topic.open({ topics: wanted, topicMode: 'keep', log: logTo(warnings) })
+      expect((await bus.describe()).partitions).to.have.length(6)
+      await topic.open({ topics: wanted, topicMode: 'existing', log: logTo(warnings) })
+      expect(warnings).to.deep.equal([])
+      const missing = [{ name: `missing-${topic.name}`, partitions: 1, retentionMs: 7_000_000 }]
+      const refused = await topic.open({ topics: missing, topicMode: 'existing', startTimeoutMs: START_TIMEOUT_MS }).then(
+        () => undefined,
+        (error: unknown) => String(error),
+      )
+      expect(refused).to.match(/missing-.* expected in Kafka, found nothing/)
+    })
+
     it("puts keys where Kafka's default partitioner does", async () => {
       const bus = await topic.open({ topics: [{ name: `six-${topic.name}`, partitions: 6, retentionMs: 3_600_000 }] })
       const keys = ['21', 'foobar', 'a-little-bit-long-string', 'abc', 'ключ 😀', '', ...Array.from({ length: 50 }, (_, i) => `t/${i}`)]
