@@ -40,7 +40,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
   ...routes(['GET', 'POST'], ['/_validate/query', '/:index/_validate/query'], VALIDATE_PARAMETERS, queryRoute('validate')),
 ]
 
-/** A count of everything takes no query, but whoever counts may search next. */
+/** A count of everything takes no query, but its caller may search next. */
 async function count(call: Call): Promise<Reply> {
   call.deps.queries.expectUser?.()
   const isPlain = call.body.length === 0 && !['q', 'source', 'terminate_after'].some(name => call.query.has(name))
