@@ -40,7 +40,10 @@ function globsOf({ services }: Pick<SilenceForm, 'services'>): readonly string[]
 
 /** The glob of one service for the form: `?` stands for each character that would part names, stand for others, or be lost on the way. */
 export function globOf(service: string): string {
-  const glob = service.replaceAll(/[,*]|[^\S ]|^ +| +$/g, lost => '?'.repeat(lost.length))
+  const text = service.replaceAll(/[,*]|[^\S ]/g, '?')
+  const start = text.trimEnd()
+  const middle = start.trimStart()
+  const glob = '?'.repeat(start.length - middle.length) + middle + '?'.repeat(text.length - start.length)
   return glob.length <= MAX_GLOB_LENGTH ? glob : `${glob.slice(0, MAX_GLOB_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}*`
 }
 
