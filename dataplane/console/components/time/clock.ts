@@ -1,37 +1,13 @@
 /** The clock by which times are shown and read: that of the browser, or UTC, which tickets and records tell. The choice is kept in this browser. */
-const KEY = 'logpipeline.clock'
+import { createKeptChoice } from '../kept-choice.ts'
+
 const MINUTE_MS = 60_000
 
-const listeners = new Set<() => void>()
-let chosen: boolean | undefined
-
-export function showsUtc(): boolean {
-  chosen ??= readChoice()
-  return chosen
-}
-
-export function showUtc(isUtc: boolean): void {
-  chosen = isUtc
-  try {
-    localStorage.setItem(KEY, isUtc ? 'utc' : 'browser')
-  } catch {
-    // Where the browser keeps nothing, the choice holds until the page is loaded anew.
-  }
-  for (const each of listeners) each()
-}
-
-export function subscribeClock(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => void listeners.delete(listener)
-}
-
-function readChoice(): boolean {
-  try {
-    return localStorage.getItem(KEY) === 'utc'
-  } catch {
-    return false
-  }
-}
+export const {
+  get: showsUtc,
+  set: showUtc,
+  subscribe: subscribeClock,
+} = createKeptChoice('logpipeline.clock', { yes: 'utc', no: 'browser' }, false)
 
 /** How far the clock is ahead of UTC at a moment. */
 export function clockOffsetMs(ms: number): number {
