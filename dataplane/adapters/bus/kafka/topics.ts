@@ -5,11 +5,12 @@ import type { TopicLayout } from './both-clients/send-queue.ts'
 import {
   assertMayCreate,
   checkTopics,
+  mendTopics,
   readTopic,
   settingsOf,
   TOPIC_SETTINGS,
   type TopicInKafka,
-  topicsToMend,
+  type TopicRequests,
 } from './both-clients/topic-check.ts'
 import { ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_RECORDS, DESCRIBE_CONFIGS } from './cluster/apis.ts'
 import type { Cluster } from './cluster/cluster.ts'
@@ -31,37 +32,20 @@ export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promis
   }
   const describe = () => cluster.retry(deadlineMs, 'reading the settings of the topics', () => describeTopics(cluster, topics))
   const found = await describe()
-  return checkTopics(cluster.settings, (await mendTopics(cluster, found)) ? await describe() : found)
+  return checkTopics(cluster.settings, (await mendTopics(cluster.settings, found, requestsOf(cluster))) ? await describe() : found)
 }
 
-/** Whether something was asked for. What Kafka refuses is told, and stays as it is. */
-async function mendTopics(cluster: Cluster, found: readonly TopicInKafka[]): Promise<boolean> {
-  const { log } = cluster.settings
-  const { tooFewPartitions, otherRetention } = topicsToMend(cluster.settings, found)
-  const tell = (topic: string, setting: string, errorCode: number, error: string | null | undefined) =>
-    errorCode === 0
-      ? log.info({ topic, setting }, 'a topic in Kafka was set as it should be')
-      : log.warn({ topic, setting, error: `${codeName(errorCode)} ${error ?? ''}` }, 'a topic in Kafka cannot be set as it should be')
-  if (tooFewPartitions.length > 0) {
-    const wanted = tooFewPartitions.map(({ name, partitions }) => ({ name, count: partitions, assignments: null }))
-    const { results } = await cluster.askAny(CREATE_PARTITIONS, wanted, CREATE_TIMEOUT_MS, false).catch(answerIn<CreatePartitionsAnswer>)
-    for (const { name, errorCode, errorMessage } of results) tell(name, 'partitions', errorCode, errorMessage)
+/** An answer with an error code rejects. */
+const requestsOf = (cluster: Cluster): TopicRequests => ({
+  async addPartitions({ name, partitions }) {
+    await cluster.askAny(CREATE_PARTITIONS, [{ name, count: partitions, assignments: null }], CREATE_TIMEOUT_MS, false)
     await cluster.refresh()
-  }
-  if (otherRetention.length > 0) {
-    const wanted = otherRetention.map(({ name, retentionMs }) => ({
-      resourceType: ConfigResourceTypes.TOPIC,
-      resourceName: name,
-      configs: [{ name: 'retention.ms', configOperation: IncrementalAlterConfigOperationTypes.SET, value: String(retentionMs) }],
-    }))
-    const { responses } = await cluster.askAny(ALTER_CONFIGS, wanted, false).catch(answerIn<AlterConfigsAnswer>)
-    for (const { resourceName, errorCode, errorMessage } of responses) tell(resourceName, 'retention.ms', errorCode, errorMessage)
-  }
-  return tooFewPartitions.length + otherRetention.length > 0
-}
-
-type CreatePartitionsAnswer = Awaited<ReturnType<(typeof CREATE_PARTITIONS)[0]['async']>>
-type AlterConfigsAnswer = Awaited<ReturnType<(typeof ALTER_CONFIGS)[0]['async']>>
+  },
+  setRetention({ name, retentionMs }) {
+    const config = { name: 'retention.ms', configOperation: IncrementalAlterConfigOperationTypes.SET, value: String(retentionMs) }
+    return cluster.askAny(ALTER_CONFIGS, [{ resourceType: ConfigResourceTypes.TOPIC, resourceName: name, configs: [config] }], false)
+  },
+})
 
 type CreateAnswer = Awaited<ReturnType<(typeof CREATE_TOPICS)[0]['async']>>
 

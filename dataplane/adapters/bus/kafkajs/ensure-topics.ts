@@ -5,11 +5,12 @@ import type { TopicLayout } from '../kafka/both-clients/send-queue.ts'
 import {
   assertMayCreate,
   checkTopics,
+  mendTopics,
   readTopic,
   settingsOf,
   TOPIC_SETTINGS,
   type TopicInKafka,
-  topicsToMend,
+  type TopicRequests,
 } from '../kafka/both-clients/topic-check.ts'
 
 /** Creates the topics that are missing, and tells how all are laid out. */
@@ -37,30 +38,16 @@ export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promi
       topics.map(({ name }) => name),
     )
   const found = await describe()
-  return checkTopics(settings, (await mendTopics(admin, settings, found)) ? await describe() : found)
+  return checkTopics(settings, (await mendTopics(settings, found, requestsOf(admin))) ? await describe() : found)
 }
 
-/** Whether something was asked for. What Kafka refuses is told, and stays as it is. */
-async function mendTopics(admin: Admin, settings: KafkaSettings, found: readonly TopicInKafka[]): Promise<boolean> {
-  const { log } = settings
-  const { tooFewPartitions, otherRetention } = topicsToMend(settings, found)
-  const mend = async (topic: string, setting: string, ask: () => Promise<unknown>) => {
-    try {
-      await ask()
-      log.info({ topic, setting }, 'a topic in Kafka was set as it should be')
-    } catch (error) {
-      log.warn({ topic, setting, error }, 'a topic in Kafka cannot be set as it should be')
-    }
-  }
-  for (const { name, partitions } of tooFewPartitions)
-    await mend(name, 'partitions', () => admin.createPartitions({ topicPartitions: [{ topic: name, count: partitions }] }))
-  for (const { name, retentionMs } of otherRetention)
-    await mend(name, 'retention.ms', async () => {
-      const configEntries = [...(await ownSettings(admin, name)), { name: 'retention.ms', value: String(retentionMs) }]
-      await admin.alterConfigs({ validateOnly: false, resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }] })
-    })
-  return tooFewPartitions.length + otherRetention.length > 0
-}
+const requestsOf = (admin: Admin): TopicRequests => ({
+  addPartitions: ({ name, partitions }) => admin.createPartitions({ topicPartitions: [{ topic: name, count: partitions }] }),
+  async setRetention({ name, retentionMs }) {
+    const configEntries = [...(await ownSettings(admin, name)), { name: 'retention.ms', value: String(retentionMs) }]
+    await admin.alterConfigs({ validateOnly: false, resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }] })
+  },
+})
 
 /** Settings of the topic itself but its retention: the request that changes one sets all others back. */
 async function ownSettings(admin: Admin, name: string) {

@@ -46,6 +46,29 @@ export function topicsToMend({ topics, topicMode }: Pick<KafkaSettings, 'topics'
   }
 }
 
+/** Requests of one client. */
+export interface TopicRequests {
+  addPartitions(topic: TopicConfig): Promise<unknown>
+  setRetention(topic: TopicConfig): Promise<unknown>
+}
+
+/** Sets topics right that are to be kept. Whether there were any; what Kafka refuses is told, and stays as it is. */
+export async function mendTopics(settings: KafkaSettings, found: readonly TopicInKafka[], requests: TopicRequests): Promise<boolean> {
+  const { log } = settings
+  const { tooFewPartitions, otherRetention } = topicsToMend(settings, found)
+  const mend = async ({ name: topic }: TopicConfig, setting: string, asked: Promise<unknown>) => {
+    try {
+      await asked
+      log.info({ topic, setting }, 'a topic in Kafka was set as it should be')
+    } catch (error) {
+      log.warn({ topic, setting, error }, 'a topic in Kafka cannot be set as it should be')
+    }
+  }
+  for (const topic of tooFewPartitions) await mend(topic, 'partitions', requests.addPartitions(topic))
+  for (const topic of otherRetention) await mend(topic, 'retention.ms', requests.setRetention(topic))
+  return tooFewPartitions.length + otherRetention.length > 0
+}
+
 /** Throws `BusError` `unavailable` where topics are missing and none may be made: somebody may make them meanwhile. */
 export function assertMayCreate({ topicMode }: Pick<KafkaSettings, 'topicMode'>, missing: readonly TopicConfig[]): void {
   if (topicMode !== 'existing') return
