@@ -339,7 +339,7 @@ describe('language models over HTTP', () => {
       await create().probe(configOf({ provider: 'ollama', baseUrl: server.url }), signal)
       expect(server.requests[0]).to.include({ method: 'GET', path: '/api/tags' })
     })
-    for (const behaviour of ['401', '500', 'reset'] as const)
+    for (const behaviour of ['401', '500', 'reset', 'html'] as const)
       it(`${behaviour}: rejects`, async () => {
         server.behave(behaviour)
         await failureOf(create().probe(configOf(), signal))

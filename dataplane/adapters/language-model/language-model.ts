@@ -96,6 +96,7 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
       const answer = await send(config, { method: 'GET', url: probeUrl, headers, timeoutMs: PROBE_MS }, signal)
       // Servers without a list of models answer 404 and the like: they are there.
       if (answer.status >= 500 || [401, 403, 429].includes(answer.status)) throw failure(config, answer, clock.nowMs())
+      if (isWebPage(answer)) throw notAModel(config, 'a web page: check baseUrl')
     },
   }
 }
@@ -109,9 +110,7 @@ function readAnswer(config: LlmConfig, format: WireFormat, question: ModelQuesti
   const answer = isCut ? undefined : format.read(jsonOf(text))
   if (answer === undefined) {
     const seen = isCut ? `more than ${MAX_ANSWER_BYTES} bytes` : JSON.stringify(plainText(text.slice(0, 80)))
-    throw new ModelUnavailable(`${config.provider} answered with something else than an answer of a model: ${withoutKey(seen, config)}`, {
-      isPassing: false,
-    })
+    throw notAModel(config, withoutKey(seen, config))
   }
   const { text: said, stopReason, inputTokens, outputTokens } = answer
   if (said === '')
@@ -121,6 +120,15 @@ function readAnswer(config: LlmConfig, format: WireFormat, question: ModelQuesti
     inputTokens: inputTokens ?? Math.ceil((question.system.length + question.user.length) / CHARACTERS_A_TOKEN),
     outputTokens: outputTokens ?? Math.ceil(said.length / CHARACTERS_A_TOKEN),
   }
+}
+
+/** As a proxy's login or the start page of another server has it. */
+function isWebPage({ status, text }: OutboundAnswer): boolean {
+  return status >= 200 && status < 300 && text.trimStart().startsWith('<')
+}
+
+function notAModel({ provider }: LlmConfig, seen: string): ModelUnavailable {
+  return new ModelUnavailable(`${provider} answered with something else than an answer of a model: ${seen}`, { isPassing: false })
 }
 
 function failure(config: LlmConfig, { status, headers, text }: OutboundAnswer, nowMs: number): ModelUnavailable {

@@ -78,6 +78,9 @@ const FAULTS: Readonly<Partial<Record<Behaviour, (request: SeenRequest) => Fault
   'no-model': ({ body }) => ({ status: 404, body: JSON.stringify({ error: `model '${body['model']}' not found` }) }),
 }
 
+/** Behaviours of a request for the list of models, too. */
+const ALSO_OF_LISTS: ReadonlySet<Behaviour | ((user: string) => string)> = new Set(['401', '500', 'html', 'reset', 'stall'])
+
 export async function startMockModel({ host = '127.0.0.1', port = 0, behaviour = 'good' as Behaviour } = {}): Promise<MockModel> {
   const requests: SeenRequest[] = []
   let queue: readonly (Behaviour | ((user: string) => string))[] = [behaviour]
@@ -86,7 +89,7 @@ export async function startMockModel({ host = '127.0.0.1', port = 0, behaviour =
     const seen = await read(request)
     requests.push(seen)
     // Lists of models are no questions.
-    if (seen.method === 'GET' && queue[0] !== '500' && queue[0] !== '401' && queue[0] !== 'reset' && queue[0] !== 'stall')
+    if (seen.method === 'GET' && !ALSO_OF_LISTS.has(queue[0]!))
       return send(response, { status: 200, body: JSON.stringify({ object: 'list', data: [] }) })
     const next = queue[0]!
     if (queue.length > 1) queue = queue.slice(1)
