@@ -88,7 +88,7 @@ function joinUpdates({ rows, waiting, drop }: Draft): void {
 }
 
 /** Words of a person. */
-function isSpoken({ event, change }: OutboxRow): boolean {
+export function isSpoken({ event, change }: OutboxRow): boolean {
   return event === 'comment' && change !== undefined
 }
 

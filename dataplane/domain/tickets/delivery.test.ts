@@ -285,6 +285,19 @@ describe('attempts', () => {
       expect(again).to.include({ dueAt: iso(DAY_MS), deadlineAt: iso(2 * DAY_MS), askedAt: iso(DAY_MS) })
     })
 
+    for (const opening of ['open', 'reopen'] as const)
+      it(`tries words again that were said before the ${opening}, and come behind it`, () => {
+        const said = { seq: 3, event: 'comment' as const, at: NOW, change: { at: NOW, actor: 'ada', note: 'the pool is empty' } }
+        const over = addEvents(then(open(), 2, 'resolve'), [said], NOW)
+        const quiet = addEvents(createThread('acme', 'i1', 'slack', NOW), [{ seq: 1, event: 'open', at: NOW, quiet: 'release' }, said], NOW)
+        const refused = attempt(then(opening === 'open' ? quiet : over, 4, opening), { kind: 'rejected', reason: 'no' })
+        expect(statuses(refused).slice(-2)).to.deep.equal([`${opening} failed`, 'comment suppressed'])
+        expect(statuses(retryThread(refused, NOW_MS)!).slice(-2)).to.deep.equal([`${opening} pending`, 'comment pending'])
+        const opened = attempt(then(opening === 'open' ? quiet : over, 4, opening), { kind: 'delivered' })
+        const unsaid = attempt(opened, { kind: 'rejected', reason: 'no' })
+        expect(statuses(retryThread(unsaid, NOW_MS)!).slice(-2)).to.deep.equal([`${opening} sent`, 'comment pending'])
+      })
+
     it('tries one again whose target was switched off or removed', () => {
       const gone = attempt(open('acknowledge'), { kind: 'gone', reason: 'slack is switched off' })
       expect(describeDispatch(gone)?.status).to.equal('suppressed')

@@ -6,7 +6,16 @@ import { isFresh } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
 import { outdates, STATUS_AFTER } from './ticket-event.ts'
 import type { ExternalTicket, TicketOutcome } from './ticket-outcome.ts'
-import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, type SenderLease, suppress, type TicketThread } from './ticket-thread.ts'
+import {
+  arrange,
+  dropUnopened,
+  headOf,
+  newestDispatch,
+  ROW_LIFE_MS,
+  type SenderLease,
+  suppress,
+  type TicketThread,
+} from './ticket-thread.ts'
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
@@ -93,7 +102,7 @@ function afterDelivery(row: OutboxRow, end: Extract<AttemptEnd, { kind: 'deliver
 function statusAfter({ rows, ticketStatus }: TicketThread): TicketThread['ticketStatus'] {
   const head = headOf({ rows })
   if (head === undefined) return ticketStatus
-  const there = rows.findLast(({ seq, suppressedBy }) => suppressedBy === 'there' && seq > head.seq)
+  const there = rows.slice(rows.indexOf(head)).findLast(({ suppressedBy }) => suppressedBy === 'there')
   return STATUS_AFTER[(there ?? head).event] ?? ticketStatus
 }
 
@@ -144,9 +153,10 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
   const head = headOf(thread)
   if (missed.length === 0 && (head === undefined || !isHeldUp(head))) return undefined
   const deadlineAt = new Date(nowMs + ROW_LIFE_MS).toISOString()
-  const rows = thread.rows.map((row): OutboxRow => {
+  const firstMissed = thread.rows.findIndex(row => missed.includes(row))
+  const rows = thread.rows.map((row, at): OutboxRow => {
     if (row === head && isHeldUp(row)) return { ...row, nextAttemptAt: now }
-    if (!missed.includes(row) && !(row.suppressedBy === 'unopened' && missed.some(({ seq }) => seq < row.seq))) return row
+    if (!missed.includes(row) && !(row.suppressedBy === 'unopened' && missed.length > 0 && at > firstMissed)) return row
     const { suppressedBy: _s, refusedSettings: _r, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
@@ -179,10 +189,8 @@ export function whyNoRetry({ rows }: TicketThread): string {
 
 /** The later event that says more of the ticket's state than a row does, and has reached the ticket. */
 function overtakenBy(rows: readonly OutboxRow[], row: OutboxRow): OutboxRow | undefined {
-  return rows.find(
-    ({ seq, event, status, suppressedBy }) =>
-      seq > row.seq && (status === 'sent' || suppressedBy === 'there') && outdates(event, row.event),
-  )
+  const later = rows.slice(rows.indexOf(row) + 1)
+  return later.find(({ event, status, suppressedBy }) => (status === 'sent' || suppressedBy === 'there') && outdates(event, row.event))
 }
 
 /** A row that its target never got: people may send it once the target is mended. */
@@ -278,14 +286,6 @@ function giveUp(row: OutboxRow): OutboxRow {
     status: 'failed',
     lastError: cut(`given up after ${ROW_LIFE_MS / 3_600_000} h: ${row.lastError ?? 'it was never tried'}`),
   }
-}
-
-/** Without a ticket, and without one on its way, further rows have no place to go. */
-function dropUnopened(thread: TicketThread, now: string): TicketThread {
-  if (thread.ticketStatus !== undefined || thread.rows.some(isOpening)) return thread
-  if (!thread.rows.some(isUnsettled)) return thread
-  const rows = thread.rows.map(row => (isUnsettled(row) ? suppress(row, 'unopened', 'there is no ticket to tell it to') : row))
-  return arrange({ ...thread, rows }, now)
 }
 
 function changeHead(thread: TicketThread, now: string, change: (row: OutboxRow) => OutboxRow): TicketThread {

@@ -77,6 +77,48 @@ describe('the rows of an incident and a target', () => {
     expect(describeDispatch(later)).to.deep.equal({ status: 'pending', attempts: 0 })
   })
 
+  describe('words of a person that found no ticket follow the one that is opened later', () => {
+    const said = (seq: number, note: string) => ({ seq, event: 'comment' as const, at: NOW, change: { at: NOW, actor: 'ada', note } })
+    const shown = ({ rows }: TicketThread) => rows.map(({ event, seq, status }) => `${event} ${seq} ${status}`)
+
+    it('said during a silence, in their order; what a language model wrote is in the ticket already', () => {
+      const model = { seq: 3, event: 'comment' as const, at: NOW, news: ['The pool is empty.'] }
+      const quiet = addEvents(empty(), [{ ...OPEN, quiet: 'silenced: release' }, said(2, 'one'), model, said(4, 'two')], NOW)
+      expect(quiet).to.include({ state: 'settled' })
+      const later = '2026-01-01T06:00:00.000Z'
+      const loud = addEvents(quiet, [{ ...OPEN, seq: 5, at: later }], later)
+      expect(shown(loud)).to.deep.equal([
+        'open 1 suppressed',
+        'comment 3 suppressed',
+        'open 5 pending',
+        'comment 2 pending',
+        'comment 4 pending',
+      ])
+      expect(loud).to.include({ dueAt: later, deadlineAt: '2026-01-02T06:00:00.000Z' })
+      expect(loud.rows.at(-1)).to.not.have.any.keys('suppressedBy', 'lastError')
+    })
+
+    it('once: a ticket that is there has them', () => {
+      const loud = addEvents(addEvents(empty(), [{ ...OPEN, quiet: 'silenced: release' }, said(2, 'one')], NOW), [{ ...OPEN, seq: 3 }], NOW)
+      const opened = endAttempt(loud, { kind: 'delivered', ticket: { externalId: 'T' } }, Date.parse(NOW))
+      const told = endAttempt(opened, { kind: 'delivered' }, Date.parse(NOW))
+      expect(shown(told)).to.deep.equal(['open 1 suppressed', 'open 3 sent', 'comment 2 sent'])
+      expect(headOf(addEvents(told, [{ ...OPEN, seq: 4 }], NOW))).to.equal(undefined)
+    })
+
+    it('said of one that was over before it was told, and is opened again', () => {
+      const over = addEvents(addEvents(empty(), [OPEN, said(2, 'one')], NOW), [{ seq: 3, event: 'resolve', at: NOW }, said(4, 'two')], NOW)
+      expect(over).to.include({ state: 'settled' })
+      const again = addEvents(over, [{ seq: 5, event: 'reopen', at: NOW }], NOW)
+      expect(shown(again).slice(-3)).to.deep.equal(['reopen 5 pending', 'comment 2 pending', 'comment 4 pending'])
+    })
+
+    it('and are suppressed again where the incident is over before it is told', () => {
+      const loud = addEvents(addEvents(empty(), [{ ...OPEN, quiet: 'silenced: release' }, said(2, 'one')], NOW), [{ ...OPEN, seq: 3 }], NOW)
+      expect(addEvents(loud, [{ seq: 4, event: 'resolve', at: NOW }], NOW)).to.include({ state: 'settled' })
+    })
+  })
+
   it('are shown as the decisions say', () => {
     const thread = { ...addEvents(empty(), [OPEN], NOW), ticket: { externalId: 'OPS-1', url: 'https://x.example/OPS-1' } }
     expect(showRows(thread, NOW)[0]).to.deep.include({

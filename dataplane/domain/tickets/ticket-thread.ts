@@ -3,7 +3,7 @@ import type { Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { IncidentDispatch } from '../incidents/incident-fields.ts'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
-import { coalesce, isFresh } from './coalescing.ts'
+import { coalesce, isFresh, isSpoken } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, rowId, ticketKey } from './outbox-row.ts'
 import type { OwedEvent } from './owed-event.ts'
 import { STATUS_AFTER } from './ticket-event.ts'
@@ -33,7 +33,7 @@ export interface TicketThread {
   readonly limitedUntil?: string
   /** The sender just now; `dueAt` is not before the end of the lease. */
   readonly lease?: SenderLease
-  /** The oldest first. */
+  /** In the order in which they are told: the oldest first, but what was said while there was no ticket behind the row that makes it. */
   readonly rows: readonly OutboxRow[]
   /** Number of the last event that was taken in. */
   readonly lastSeq: number
@@ -57,6 +57,7 @@ export interface SenderLease {
 export const ROW_LIFE_MS = 86_400_000
 /** Rows that are kept; beyond it the oldest that are settled leave, then the oldest that only wait. */
 const MAX_ROWS = 50
+const NO_TICKET = 'there is no ticket to tell it to'
 
 export function createThread(tenant: string, incidentId: string, target: TargetId, now: string): TicketThread {
   return {
@@ -78,12 +79,15 @@ export function addEvents(thread: TicketThread, events: readonly OwedEvent[], no
   const fresh = events.filter(({ seq }) => seq > thread.lastSeq)
   if (fresh.length === 0) return thread
   const next = fresh.reduce((before, event) => takeIn(before, event, now), thread)
-  return arrange({ ...next, lastSeq: fresh.at(-1)!.seq }, now)
+  return dropUnopened(arrange({ ...next, lastSeq: fresh.at(-1)!.seq }, now), now)
 }
 
 function takeIn(thread: TicketThread, event: OwedEvent, now: string): TicketThread {
   const row = toRow(thread, event, now)
-  if (event.except !== thread.platform) return { ...thread, rows: [...thread.rows, row] }
+  if (event.except !== thread.platform) {
+    const isFirst = thread.ticketStatus === undefined && isOpening(row)
+    return { ...thread, rows: isFirst ? withWordsBehind(thread.rows, row, now) : [...thread.rows, row] }
+  }
   // Rows that wait would come after the resolution: on some platforms they open the ticket again.
   const isOver = event.event === 'resolve'
   const before = thread.rows.map(each =>
@@ -92,6 +96,23 @@ function takeIn(thread: TicketThread, event: OwedEvent, now: string): TicketThre
   const rows = [...before, suppress(row, 'there', 'it was done there')]
   const ticketStatus = thread.ticketStatus && (STATUS_AFTER[event.event] ?? thread.ticketStatus)
   return { ...thread, rows, ...(ticketStatus !== undefined && { ticketStatus }) }
+}
+
+/** The rows with one that makes the ticket, and behind it what people said while there was none. */
+function withWordsBehind(rows: readonly OutboxRow[], opening: OutboxRow, now: string): readonly OutboxRow[] {
+  const isUntold = (row: OutboxRow) => isSpoken(row) && (row.suppressedBy === 'unopened' || row.suppressedBy === 'newer')
+  const words = rows.filter(isUntold).map(({ suppressedBy: _s, lastError: _e, ...row }): OutboxRow => {
+    return { ...row, status: 'pending', nextAttemptAt: now, deadlineAt: opening.deadlineAt }
+  })
+  return [...rows.filter(row => !isUntold(row)), opening, ...words]
+}
+
+/** Without a ticket, and without one on its way, further rows have no place to go. */
+export function dropUnopened(thread: TicketThread, now: string): TicketThread {
+  if (thread.ticketStatus !== undefined || thread.rows.some(isOpening)) return thread
+  if (!thread.rows.some(isUnsettled)) return thread
+  const rows = thread.rows.map(row => (isUnsettled(row) ? suppress(row, 'unopened', NO_TICKET) : row))
+  return arrange({ ...thread, rows }, now)
 }
 
 /** Rows as they should be after any change: coalesced, bounded, and the thread's own fields in step with them. */
@@ -134,7 +155,7 @@ function toRow({ tenantId, incidentId, platform, ticketStatus, rows: before }: T
   // Rows sent long ago are gone, and the ticket may be there still: adapters look for it.
   if (event === 'reopen' && (before.length === 0 || wasOverUntold(before))) return row
   if (event === 'open') return hasTicket ? suppress(row, 'newer', 'there is a ticket already') : row
-  return hasTicket ? row : suppress(row, 'unopened', 'there is no ticket to tell it to')
+  return hasTicket ? row : suppress(row, 'unopened', NO_TICKET)
 }
 
 /** Whether the newest row that would have made a ticket was not sent, as the incident was resolved before. */

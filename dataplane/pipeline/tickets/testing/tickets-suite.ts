@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { auditIndex, incidentsIndex } from '../../../contract/indices.ts'
+import { oweComment } from '../../../domain/tickets/incident-tickets.ts'
 import type { OwedEvent } from '../../../domain/tickets/owed-event.ts'
 import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
@@ -424,6 +425,26 @@ function tellTickets(story: TicketStory): void {
     await story.world.settle()
     expect(story.world.platforms.events()).to.deep.equal(['slack open'])
     expect((await dispatches())['slack']!.status).to.equal('sent')
+  })
+
+  it('what a person says in a silence is on the ticket that is opened at its end, or for an escalation', async () => {
+    const iso = (ms: number) => new Date(story.world.clock.nowMs() + ms).toISOString()
+    await story.world.silences.add(story.tenant, { services: ['check*'], from: iso(-MINUTE_MS), to: iso(HOUR_MS), reason: 'release' })
+    await add()
+    await add({ id: id(2) })
+    await story.world.settle()
+    for (const n of [1, 2]) await change(incident => oweComment(incident, { at: iso(0), actor: 'ada', note: `the pool of ${n}` }), n)
+    await story.world.settle()
+    expect(story.world.platforms.events()).to.deep.equal([])
+    await act('escalate', 'escalated')
+    await story.world.settle()
+    expect(story.world.platforms.events(id())).to.deep.equal(['slack open', 'slack comment'])
+    expect(story.world.platforms.events(id(2))).to.deep.equal([])
+    story.world.clock.advance(HOUR_MS)
+    await story.world.settle()
+    expect(story.world.platforms.events(id())).to.deep.equal(['slack open', 'slack comment'])
+    expect(story.world.platforms.events(id(2))).to.deep.equal(['slack open', 'slack comment'])
+    expect(story.world.platforms.arrived.at(-1)!.content.change).to.include({ actor: 'ada', note: 'the pool of 2' })
   })
 
   it('acknowledged in a silence, it is not dispatched at its end; a silence that is deleted ends at once', async () => {
