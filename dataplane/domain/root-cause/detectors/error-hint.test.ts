@@ -54,8 +54,29 @@ const CASES: readonly Case[] = [
   {
     title: 'that follows others is remote',
     says: 'no charge',
+    tally: { isEcho: true, followed: new Set([PAYMENTS]) },
+    text: 'it fails after errors of payments: “no charge” 4 times, never before',
+    nature: 'remote',
+  },
+  {
+    title: 'that blames others is remote',
+    says: 'payments does not answer',
+    tally: { isEcho: true, blamed: new Set([PAYMENTS, 0]) },
+    text: 'it blames payments and gateway: “payments does not answer” 4 times, never before',
+    nature: 'remote',
+  },
+  {
+    title: 'that complains of what it does not name says so',
+    says: 'upstream connect error: connection refused',
     tally: { isEcho: true },
-    text: '“no charge” follows errors elsewhere, or blames another service: 4 times, never before',
+    text: 'it complains of something else, and does not name it: “upstream connect error: connection refused” 4 times, never before',
+    nature: 'remote',
+  },
+  {
+    title: 'that tells nothing says so',
+    says: 'request failed',
+    tally: { isEcho: true },
+    text: 'it fails, and does not say why: “request failed” 4 times, never before',
     nature: 'remote',
   },
 ]

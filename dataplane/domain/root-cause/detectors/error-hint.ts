@@ -3,7 +3,7 @@ import type { ErrorReader } from '../errors/error-reader.ts'
 import { namesReason, tellsOomKill, tellsRestarts } from '../errors/read-error-words.ts'
 import type { Hint, Nature } from '../findings.ts'
 import type { Kind, ObservedRecord } from '../observed/observed-system.ts'
-import { quoted, timesOf } from '../wording.ts'
+import { listed, quoted, timesOf } from '../wording.ts'
 import type { Tally } from './error-tallies.ts'
 import type { Pair } from './statistics.ts'
 
@@ -27,7 +27,7 @@ export function hintOf(tally: Tally, { strength, isKill, isLasting, expected, se
     return tellErrors({
       speaker: other,
       via: tally.via === undefined ? undefined : services[tally.via]!,
-      isEcho,
+      echo: isEcho ? tellEcho(tally, { services, reader }) : undefined,
       isOfSeveral: kind === undefined,
       says: reader.textOf(told),
       unresolvedName: reader.unresolvedNameOf(told),
@@ -78,7 +78,8 @@ interface Told {
   readonly speaker: string | undefined
   /** The service that they name, where its errors lead to this one. */
   readonly via: string | undefined
-  readonly isEcho: boolean
+  /** The words on whose failure the errors follow, where they do not begin here. */
+  readonly echo: string | undefined
   /** Errors of all kinds. */
   readonly isOfSeveral: boolean
   /** The statement that is quoted; where there are several, the one that tells most. */
@@ -90,20 +91,33 @@ interface Told {
   readonly expected: number
 }
 
-function tellErrors({ speaker, via, isEcho, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
+function tellErrors({ speaker, via, echo, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
   const [queue, ...otherQueues] = queues
   const words = queue === undefined || otherQueues.length > 0 ? quoted(says) : `${quoted(says)} on ${queue}`
   const what = isOfSeveral ? `errors of several kinds, ${words} among them,` : words
   if (unresolvedName !== undefined)
     return `${speaker === undefined ? '' : `${speaker} `}cannot resolve the name ${unresolvedName}: ${what}${isOfSeveral ? ' ' : ': '}${often}`
-  if (isEcho)
-    return `${what} ${isOfSeveral ? 'follow errors elsewhere, or blame' : 'follows errors elsewhere, or blames'} another service: ${often}`
+  if (echo !== undefined) return `${echo}: ${what} ${often}`
   if (speaker !== undefined && via !== undefined) return `${speaker} blames ${via}, whose errors lead here: ${what} ${often}`
   if (speaker !== undefined)
     return `${speaker} ${tellsOomKill(says) || tellsRestarts(says) ? 'tells of it' : 'blames it'}: ${what} ${often}`
   if (isOfSeveral) return `${what} ${often}`
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
+}
+
+const MAX_NAMES = 3
+
+/** Readers who see such a service first have to know whether its records lead any further. */
+function tellEcho({ blamed, followed, records }: Tally, { services, reader }: Pick<HintContext, 'services' | 'reader'>): string {
+  const namesOf = (those: ReadonlySet<number> = new Set()) => listed([...those].slice(0, MAX_NAMES).map(service => services[service]!))
+  const [blames, follows] = [namesOf(blamed), namesOf(followed)]
+  const known = [blames === '' ? '' : `blames ${blames}`, follows === '' ? '' : `fails after errors of ${follows}`].filter(
+    one => one !== '',
+  )
+  if (known.length > 0) return `it ${known.join(', or ')}`
+  const complains = records.some(({ kind }) => reader.senseOf(kind) === 'callee')
+  return complains ? 'it complains of something else, and does not name it' : 'it fails, and does not say why'
 }
 
 /** The statement of an error that names a reason of its own, else one that is passed on, else that of most of them; of as many the one that came first. */

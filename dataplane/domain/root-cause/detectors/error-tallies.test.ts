@@ -24,12 +24,15 @@ describe('errors by the service where they begin', () => {
     const risen = new Set(system.kinds.filter(({ isError }) => isError))
     const failed = new Set<(typeof system.window.requests)[number]>()
     const reader = readErrors(system.services, risen)
-    const told = finish(tallyErrors(system, { risen, failed, reader, echoed: new Set() }))
+    const told = finish(tallyErrors(system, { risen, failed, reader, echoed: new Map() }))
       .filter(({ kind }) => kind === undefined)
-      .map(({ service, isEcho, units }) => ({ service: system.services[service], isEcho, count: units[1] }))
+      .map(({ service, isEcho, units, followed }) => ({
+        ...{ service: system.services[service], isEcho, count: units[1] },
+        follows: [...(followed ?? [])].map(each => system.services[each]),
+      }))
     expect(told).to.deep.equal([
-      { service: 'payments', isEcho: false, count: 20 },
-      { service: 'gateway', isEcho: true, count: 20 },
+      { service: 'payments', isEcho: false, count: 20, follows: [] },
+      { service: 'gateway', isEcho: true, count: 20, follows: ['payments'] },
     ])
     expect(failed.size).to.equal(20)
   })

@@ -25,6 +25,10 @@ export interface Tally {
   readonly via?: number
   /** The error only follows another one, or blames another service. */
   readonly isEcho: boolean
+  /** Services that an echo blames. */
+  readonly blamed?: Set<number>
+  /** Services whose errors an echo follows. */
+  readonly followed?: Set<number>
   /** Undefined: of all statements. */
   readonly kind: Kind | undefined
   readonly units: Pair
@@ -39,8 +43,15 @@ interface TallyContext {
   /** Takes in the requests that fail. */
   readonly failed: Set<TracedRequest>
   readonly reader: ErrorReader
-  /** Services whose errors without a request follow those of another one. */
-  readonly echoed: ReadonlySet<number>
+  /** By services whose errors without a request follow those of another one: that one. */
+  readonly echoed: ReadonlyMap<number, number>
+}
+
+interface Noted {
+  readonly isEcho?: boolean
+  readonly isOfRequest?: boolean
+  readonly blames?: number | undefined
+  readonly follows?: number | undefined
 }
 
 export function* tallyErrors(system: ObservedSystem, { risen, failed, reader, echoed }: TallyContext): Generator<void, readonly Tally[]> {
@@ -48,15 +59,20 @@ export function* tallyErrors(system: ObservedSystem, { risen, failed, reader, ec
   const isRisen = ({ isError, kind }: ObservedRecord) => isError && risen.has(kind)
   const answerers = findAnswerers(system, record => isRisen(record) && reader.isAnswered(record.kind))
   const tallies = new Map<string, Tally>()
-  const note = (service: number, record: ObservedRecord, side: 0 | 1, { isEcho = false, isOfRequest = false } = {}) => {
+  const note = (service: number, record: ObservedRecord, side: 0 | 1, { isEcho = false, isOfRequest = false, ...of }: Noted = {}) => {
     const { kind } = record
     for (const statement of [kind, undefined]) {
       const key = `${service} ${kind.service} ${statement?.id ?? 'all'} ${isEcho}`
       const tally = entryOf(
         tallies,
         key,
-        (): Tally => ({ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], isOfRequests: false, records: [] }),
+        (): Tally => ({
+          ...{ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], isOfRequests: false, records: [] },
+          ...(isEcho && { blamed: new Set(), followed: new Set() }),
+        }),
       )
+      if (of.blames !== undefined) tally.blamed?.add(of.blames)
+      if (of.follows !== undefined) tally.followed?.add(of.follows)
       tally.units[side]++
       tally.isOfRequests ||= isOfRequest
       if (side === 1) tally.records.push(record)
@@ -73,7 +89,9 @@ export function* tallyErrors(system: ObservedSystem, { risen, failed, reader, ec
       for (const record of request.records) {
         if (!isRisen(record) || told.has(record.kind.service)) continue
         told.add(record.kind.service)
-        note(record.kind.service, record, side as 0 | 1, { isEcho: true, isOfRequest: true })
+        const blames = record === first ? service : named(record.kind)
+        const follows = blames === undefined && record.kind.service !== first.kind.service ? first.kind.service : undefined
+        note(record.kind.service, record, side as 0 | 1, { isEcho: true, isOfRequest: true, blames, follows })
       }
     }
     yield
@@ -83,7 +101,8 @@ export function* tallyErrors(system: ObservedSystem, { risen, failed, reader, ec
       // A service that is alone has nobody to blame.
       const isEcho = service !== undefined || (system.services.length > 1 && isRemote(record.kind)) || echoed.has(record.kind.service)
       if (service !== undefined) note(service, record, side as 0 | 1)
-      note(record.kind.service, record, side as 0 | 1, { isEcho })
+      const follows = service === undefined ? echoed.get(record.kind.service) : undefined
+      note(record.kind.service, record, side as 0 | 1, { isEcho, blames: service, follows })
     }
     yield
   }

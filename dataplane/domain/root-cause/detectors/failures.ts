@@ -77,7 +77,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   const reader = readErrors(system.services, risen, kind => firstMs.get(kind) ?? Number.POSITIVE_INFINITY)
   const { isRemote } = reader
   const echoes = findUntracedEchoes(system.window, risen)
-  const echoed = new Set(echoes.map(([later]) => later))
+  const echoed = new Map(echoes)
   const tallies = followNames(yield* tallyErrors(system, { risen, failed, reader, echoed }), echoes)
   let worstShare = 0
   for (const tally of tallies) {
