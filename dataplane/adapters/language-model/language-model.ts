@@ -80,7 +80,7 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
         const { url, format } = asked.isOtherwise ? (endpoint.otherwise ?? endpoint) : endpoint
         const body = format.body(config.model, question, asked)
         const answer = await sendTwice(config, { method: 'POST', url, headers: endpoint.headers, body }, endMs, signal)
-        if (answer.status >= 200 && answer.status < 300) {
+        if (isSuccess(answer)) {
           if (refusals > 0) manners.learn(config, asked)
           return readAnswer(config, format, question, answer)
         }
@@ -96,9 +96,13 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
       const answer = await send(config, { method: 'GET', url: probeUrl, headers, timeoutMs: PROBE_MS }, signal)
       // Servers without a list of models answer 404 and the like: they are there.
       if (answer.status >= 500 || [401, 403, 429].includes(answer.status)) throw failure(config, answer, clock.nowMs())
-      if (isWebPage(answer)) throw notAModel(config, 'a web page: check baseUrl')
+      if (isSuccess(answer) && isWebPage(answer)) throw notAModel(config, 'a web page: check baseUrl')
     },
   }
+}
+
+function isSuccess({ status }: OutboundAnswer): boolean {
+  return status >= 200 && status < 300
 }
 
 /** Not of a model that is not there. */
@@ -123,8 +127,8 @@ function readAnswer(config: LlmConfig, format: WireFormat, question: ModelQuesti
 }
 
 /** As a proxy's login or the start page of another server has it. */
-function isWebPage({ status, text }: OutboundAnswer): boolean {
-  return status >= 200 && status < 300 && text.trimStart().startsWith('<')
+function isWebPage({ text }: OutboundAnswer): boolean {
+  return text.trimStart().startsWith('<')
 }
 
 function notAModel({ provider }: LlmConfig, seen: string): ModelUnavailable {
