@@ -86,7 +86,18 @@ describe('errors as evidence', () => {
     it(`an error ${title}`, () => {
       const kind = kindOf(ORDERS, says)
       const records = Array.from({ length: 4 }, () => ({ kind, isError: true }) as ObservedRecord)
-      const whole: Tally = { service: ORDERS, speaker: ORDERS, isEcho: false, kind, units: [0, 4], isOfRequests: true, records, ...tally }
+      const whole: Tally = {
+        service: ORDERS,
+        speaker: ORDERS,
+        isEcho: false,
+        blamed: new Set(),
+        followed: new Set(),
+        kind,
+        units: [0, 4],
+        isOfRequests: true,
+        records,
+        ...tally,
+      }
       const hint = hintOf(whole, { strength: 3, isKill: false, isLasting: false, expected, services, reader: readErrors(services, [kind]) })
       expect(hint).to.include({ service: whole.service, strength: 3, nature, isErrors: true })
       expect(hint.tell()).to.include({ kind: 'errors', text, count: 4, expected, patternId: 'p0' })
@@ -99,7 +110,17 @@ describe('errors as evidence', () => {
       kindOf(ORDERS, 'java.lang.OutOfMemoryError: Java heap space', 2),
     ]
     const records = kinds.map(kind => ({ kind, isError: true }) as ObservedRecord)
-    const tally: Tally = { service: ORDERS, speaker: ORDERS, isEcho: false, kind: undefined, units: [0, 3], isOfRequests: true, records }
+    const tally: Tally = {
+      service: ORDERS,
+      speaker: ORDERS,
+      isEcho: false,
+      blamed: new Set(),
+      followed: new Set(),
+      kind: undefined,
+      units: [0, 3],
+      isOfRequests: true,
+      records,
+    }
     const hint = hintOf(tally, { strength: 3, isKill: false, isLasting: false, expected: 0, services, reader: readErrors(services, kinds) })
     expect(hint.tell().text).to.equal(
       'errors of several kinds, “java.lang.OutOfMemoryError: Java heap space” among them, 3 times, never before',

@@ -110,11 +110,10 @@ const MAX_NAMES = 3
 
 /** Readers who see such a service first have to know whether its records lead any further. */
 function tellEcho({ blamed, followed, records }: Tally, { services, reader }: Pick<HintContext, 'services' | 'reader'>): string {
-  const namesOf = (those: ReadonlySet<number> = new Set()) => listed([...those].slice(0, MAX_NAMES).map(service => services[service]!))
-  const [blames, follows] = [namesOf(blamed), namesOf(followed)]
-  const known = [blames === '' ? '' : `blames ${blames}`, follows === '' ? '' : `fails after errors of ${follows}`].filter(
-    one => one !== '',
-  )
+  const namesOf = (those: ReadonlySet<number>) => listed([...those].slice(0, MAX_NAMES).map(service => services[service]!))
+  const known: string[] = []
+  if (blamed.size > 0) known.push(`blames ${namesOf(blamed)}`)
+  if (followed.size > 0) known.push(`fails after errors of ${namesOf(followed)}`)
   if (known.length > 0) return `it ${known.join(', or ')}`
   const complains = records.some(({ kind }) => reader.senseOf(kind) === 'callee')
   return complains ? 'it complains of something else, and does not name it' : 'it fails, and does not say why'

@@ -7,7 +7,17 @@ import { findEchoes, followNames, type Tally, tallyErrors } from './error-tallie
 
 const [GATEWAY, ORDERS, PAYMENTS] = [0, 1, 2]
 const tally = (speaker: number, service: number, records = 1): Tally => ({
-  ...{ service, speaker, isEcho: false, kind: undefined, units: [0, records], isOfRequests: false, records: [] },
+  ...{
+    service,
+    speaker,
+    isEcho: false,
+    blamed: new Set<number>(),
+    followed: new Set<number>(),
+    kind: undefined,
+    units: [0, records],
+    isOfRequests: false,
+    records: [],
+  },
 })
 const errorsAt = (service: number, ...times: readonly number[]) =>
   times.map(timeMs => ({ timeMs, isError: true, kind: { service } }) as unknown as ObservedRecord)
@@ -28,7 +38,7 @@ describe('errors by the service where they begin', () => {
       .filter(({ kind }) => kind === undefined)
       .map(({ service, isEcho, units, followed }) => ({
         ...{ service: system.services[service], isEcho, count: units[1] },
-        follows: [...(followed ?? [])].map(each => system.services[each]),
+        follows: [...followed].map(each => system.services[each]),
       }))
     expect(told).to.deep.equal([
       { service: 'payments', isEcho: false, count: 20, follows: [] },

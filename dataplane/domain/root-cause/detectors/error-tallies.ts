@@ -25,10 +25,10 @@ export interface Tally {
   readonly via?: number
   /** The error only follows another one, or blames another service. */
   readonly isEcho: boolean
-  /** Services that an echo blames. */
-  readonly blamed?: Set<number>
-  /** Services whose errors an echo follows. */
-  readonly followed?: Set<number>
+  /** Services that an echo blames; none of other errors. */
+  readonly blamed: Set<number>
+  /** Services whose errors an echo follows; none of other errors. */
+  readonly followed: Set<number>
   /** Undefined: of all statements. */
   readonly kind: Kind | undefined
   readonly units: Pair
@@ -59,7 +59,12 @@ export function* tallyErrors(system: ObservedSystem, { risen, failed, reader, ec
   const isRisen = ({ isError, kind }: ObservedRecord) => isError && risen.has(kind)
   const answerers = findAnswerers(system, record => isRisen(record) && reader.isAnswered(record.kind))
   const tallies = new Map<string, Tally>()
-  const note = (service: number, record: ObservedRecord, side: 0 | 1, { isEcho = false, isOfRequest = false, ...of }: Noted = {}) => {
+  const note = (
+    service: number,
+    record: ObservedRecord,
+    side: 0 | 1,
+    { isEcho = false, isOfRequest = false, blames, follows }: Noted = {},
+  ) => {
     const { kind } = record
     for (const statement of [kind, undefined]) {
       const key = `${service} ${kind.service} ${statement?.id ?? 'all'} ${isEcho}`
@@ -67,12 +72,19 @@ export function* tallyErrors(system: ObservedSystem, { risen, failed, reader, ec
         tallies,
         key,
         (): Tally => ({
-          ...{ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], isOfRequests: false, records: [] },
-          ...(isEcho && { blamed: new Set(), followed: new Set() }),
+          service,
+          speaker: kind.service,
+          isEcho,
+          blamed: new Set(),
+          followed: new Set(),
+          kind: statement,
+          units: [0, 0],
+          isOfRequests: false,
+          records: [],
         }),
       )
-      if (of.blames !== undefined) tally.blamed?.add(of.blames)
-      if (of.follows !== undefined) tally.followed?.add(of.follows)
+      if (blames !== undefined) tally.blamed.add(blames)
+      if (follows !== undefined) tally.followed.add(follows)
       tally.units[side]++
       tally.isOfRequests ||= isOfRequest
       if (side === 1) tally.records.push(record)
