@@ -8,12 +8,7 @@ import { kafkaError } from '../both-clients/kafka-errors.ts'
 import { type Broker, type Connection, ConnectionPool } from '../library.ts'
 import { API_VERSIONS, type Api, FIND_COORDINATOR, METADATA } from './apis.ts'
 import { codeName, codesOf, hasCode, isPassing, toBusError } from './protocol-errors.ts'
-
-export interface TopicMetadata {
-  readonly id: string
-  /** Node id of each partition's leader; -1 while there is none. */
-  readonly leaders: readonly number[]
-}
+import { latestOf, type TopicMetadata } from './topic-metadata.ts'
 
 /**
  * Requests of one lane wait for each other at a broker, so what may take long has a lane of its own. Joining waits for the group's other
@@ -53,7 +48,7 @@ export class Cluster {
     return this.#brokers.size
   }
 
-  /** The leaders of the partitions, as last seen. */
+  /** The leaders of the partitions, by the latest elections that a broker told of. */
   topic(name: string): TopicMetadata {
     const topic = this.#topics.get(name)
     if (topic === undefined) throw unknownTopic(name, this.#topics.keys())
@@ -215,12 +210,18 @@ export class Cluster {
     // A broker may not have heard of a new topic yet: what another said still holds.
     for (const { name, topicId, partitions } of topics) {
       if (partitions.length === 0) continue
-      const leaders: number[] = []
-      for (const { partitionIndex, leaderId } of partitions) leaders[partitionIndex] = leaderId
-      const isSame = this.#topics.get(name!)?.id === topicId
+      const told = { id: topicId, leaders: [] as number[], leaderEpochs: [] as number[] }
+      for (const { partitionIndex, leaderId, leaderEpoch } of partitions) {
+        told.leaders[partitionIndex] = leaderId
+        told.leaderEpochs[partitionIndex] = leaderEpoch
+      }
+      const known = this.#topics.get(name!)
+      const isSame = known?.id === topicId
+      const latest = latestOf(known, told)
+      const { leaders } = latest
       const used = isSame ? this.#usedPartitions.get(name!)! : leaders.length
       this.#usedPartitions.set(name!, Math.min(used, leaders.length))
-      this.#topics.set(name!, { id: topicId, leaders })
+      this.#topics.set(name!, latest)
     }
   }
 

@@ -8,6 +8,9 @@ import type { FetchAnswer } from './fetch-answer.ts'
 import { Fetcher, type FetcherDeps } from './fetcher.ts'
 
 const OFFSET_OUT_OF_RANGE = 1
+const EPOCH = 5
+/** Place of the topics among the arguments behind the broker's number. */
+const ASKED_TOPICS = 8
 
 describe('reading ahead from Kafka', () => {
   const build = (leaders: readonly number[]) => {
@@ -15,18 +18,21 @@ describe('reading ahead from Kafka', () => {
     const warnings: object[] = []
     const log = { info: () => undefined, warn: (fields: object) => void warnings.push(fields), error: () => undefined }
     const asked: number[] = []
+    const askedEpochs: unknown[] = []
     const topic = { id: 'id' }
     const startedOver: number[] = []
     /** By default all brokers are away. */
     const broker = { answer: async (): Promise<FetchAnswer> => Promise.reject(new Error('gone')) }
-    const ask = (nodeId: number) => {
+    const ask = (nodeId: number, ...args: unknown[]) => {
       asked.push(nodeId)
+      const topics = args[ASKED_TOPICS] as readonly { readonly partitions: readonly { readonly currentLeaderEpoch: number }[] }[]
+      askedEpochs.push(topics.flatMap(({ partitions }) => partitions.map(({ currentLeaderEpoch }) => currentLeaderEpoch)))
       return broker.answer()
     }
     const cluster: FetcherDeps['cluster'] = {
       settings: { ...withDefaults({ brokers: [], topics: [], clock }), log },
       has: () => true,
-      topic: () => ({ id: topic.id, leaders }),
+      topic: () => ({ id: topic.id, leaders, leaderEpochs: leaders.map(() => EPOCH) }),
       refresh: async () => undefined,
       ask: ask as FetcherDeps['cluster']['ask'],
     }
@@ -42,7 +48,7 @@ describe('reading ahead from Kafka', () => {
         }
       },
     })
-    return { clock, warnings, asked, topic, startedOver, queues, fetcher, broker }
+    return { clock, warnings, asked, askedEpochs, topic, startedOver, queues, fetcher, broker }
   }
 
   it('a partition without a leader is looked for in a while, and holds nothing up meanwhile', async () => {
@@ -52,6 +58,14 @@ describe('reading ahead from Kafka', () => {
     await turn()
     expect(asked).to.deep.equal([])
     expect(warnings).to.deep.equal([{ problem: 'a partition has no leader' }])
+    fetcher.close()
+  })
+
+  it('a broker is asked as the leader of its election, so that one that led before refuses', async () => {
+    const { askedEpochs, fetcher } = build([1, 2, 1])
+    fetcher.pump()
+    await turn()
+    expect(askedEpochs).to.deep.equal([[EPOCH, EPOCH], [EPOCH]])
     fetcher.close()
   })
 

@@ -160,9 +160,10 @@ export class Fetcher {
 
   #ask(id: number, lane: Lane, waitMs: number, queues: readonly PartitionQueue[]): Promise<FetchAnswer> {
     const { cluster } = this.#deps
-    const topics = byTopic(queues, ({ partition, fetchOffset }) => ({
+    const topics = byTopic(queues, ({ topic, partition, fetchOffset }) => ({
       partition,
-      currentLeaderEpoch: -1,
+      // A broker that led before would say that there are fewer records than were read.
+      currentLeaderEpoch: cluster.topic(topic).leaderEpochs[partition] ?? -1,
       fetchOffset: BigInt(fetchOffset),
       lastFetchedEpoch: -1,
       partitionMaxBytes: MAX_PARTITION_BYTES,

@@ -114,9 +114,11 @@ async function listAt(
   of: readonly TopicPartition[],
   timestamp: bigint,
 ): Promise<readonly TopicPartitionOffset[]> {
-  const asked = byTopic(of, ({ partition: partitionIndex }) => ({ partitionIndex, currentLeaderEpoch: -1, timestamp })).map(
-    ({ topic: name, partitions }) => ({ name, partitions }),
-  )
+  const asked = byTopic(of, ({ topic, partition: partitionIndex }) => ({
+    partitionIndex,
+    currentLeaderEpoch: cluster.topic(topic).leaderEpochs[partitionIndex] ?? -1,
+    timestamp,
+  })).map(({ topic: name, partitions }) => ({ name, partitions }))
   const { topics } = await cluster.ask(leader, 'control', LIST_OFFSETS, -1, READ_UNCOMMITTED, asked)
   return topics.flatMap(({ name, partitions }) =>
     partitions.map(({ partitionIndex, offset }) => ({ topic: name, partition: partitionIndex, offset: Number(offset) })),

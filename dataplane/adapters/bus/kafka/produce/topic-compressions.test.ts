@@ -45,7 +45,7 @@ describe('the compression that Kafka takes', () => {
       deadlineMs: () => clock.nowMs() + 9_000,
       retry: (_deadlineMs: number, _doing: string, work: () => unknown) => work(),
       askAny: async () => ({ producerId: 7n, producerEpoch: 0 }),
-      topic: () => ({ id: 'id', leaders: [1, 1] }),
+      topic: () => ({ id: 'id', leaders: [1, 1], leaderEpochs: [0, 0] }),
       refresh: async () => undefined,
       ask,
     } as unknown as Cluster
