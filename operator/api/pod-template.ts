@@ -21,7 +21,7 @@ const SECURITY_CONTEXT = described(
   z.object({
     runAsUser: count(1, MAX_ID, 'User of the processes; that of the image (65532) when not given.').optional(),
     runAsGroup: groupId('Group of the processes.').optional(),
-    fsGroup: groupId('Group of the volumes.').optional(),
+    fsGroup: groupId('Group of the volumes; in mode AllInOne the number of runAsUser when that alone is given.').optional(),
     supplementalGroups: described(z.array(groupId('A group.')).max(32), 'More groups of the processes.').optional(),
   }),
   'Ids of the pods. When not given, the volume of mode AllInOne has the group 65532 (fsGroup); {} leaves that out, as OpenShift asks for, which sets all ids itself.',

@@ -523,6 +523,13 @@ describe('ids of the pods', () => {
 
   it('are left to the cluster where the resource says so', () => expect(contexts(allInOne, {})).to.deep.equal([RESTRICTED]))
 
+  it('have the volume of mode AllInOne where the resource names a user and no group of the volume', () => {
+    expect(contexts(allInOne, { runAsUser: 1000 })).to.deep.equal([
+      { ...RESTRICTED, runAsUser: 1000, fsGroup: 1000, fsGroupChangePolicy: 'OnRootMismatch' },
+    ])
+    for (const context of contexts(distributed, { runAsUser: 1000 })) expect(context).to.deep.equal({ ...RESTRICTED, runAsUser: 1000 })
+  })
+
   it('are what the resource says', () => {
     const given = { runAsUser: 1000, runAsGroup: 0, fsGroup: 2000, supplementalGroups: [3000] }
     for (const context of [...contexts(allInOne, given), ...contexts(distributed, given)])

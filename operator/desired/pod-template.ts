@@ -121,10 +121,13 @@ function podSpec(context: PipelineContext, pod: PodDescription): Json<V1PodSpec>
   }
 }
 
-/** The ids that the resource gives. Without any, a volume belongs to the user of the image. */
+/** The ids that the resource gives. A volume that it names no group for belongs to the user: that of the image, unless the ids are left to the cluster (`{}`). */
 function ids({ spec }: PipelineContext, { data }: PodDescription): V1PodSecurityContext {
-  const given = (spec.podTemplate?.securityContext ?? (typeof data === 'object' ? { fsGroup: USER_ID } : {})) as V1PodSecurityContext
-  return given.fsGroup === undefined ? given : { ...given, fsGroupChangePolicy: 'OnRootMismatch' }
+  const asked = spec.podTemplate?.securityContext
+  const given = (asked ?? {}) as V1PodSecurityContext
+  const user = asked === undefined ? USER_ID : asked.runAsUser
+  const fsGroup = given.fsGroup ?? (typeof data === 'object' ? user : undefined)
+  return fsGroup === undefined ? given : { ...given, fsGroup, fsGroupChangePolicy: 'OnRootMismatch' }
 }
 
 function container(context: PipelineContext, pod: PodDescription, volumeMounts: V1VolumeMount[]): V1Container {

@@ -1,7 +1,8 @@
 /** The checks of a pipeline, each pure: causes before their effects, so that the first that is not well tells why the whole is not. */
 import { TOPICS } from '../../dataplane/contract/topics.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
-import { isOffered } from '../api/components.ts'
+import { type Door, isOffered } from '../api/components.ts'
+import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import { conditionOf } from '../api/status.ts'
 import { checkEncryptionKey } from './encryption-key.ts'
 import { effectOfRefusal, type Finding } from './finding.ts'
@@ -23,6 +24,7 @@ export const CHECKS: readonly Check[] = [
   checkAutoscaling,
   checkDisruptionBudgets,
   checkMonitoring,
+  checkGateway,
   checkDashboard,
   checkComponents,
 ]
@@ -155,11 +157,26 @@ const MONITORING = [
 /** Only where it has an Ingress. The dashboard asks for no key: NetworkPolicies shut out whom nothing names. */
 function checkDashboard({ spec }: PipelineView): readonly Finding[] {
   const { dashboard, networkPolicy } = spec
-  if (!isOffered(spec, 'dashboard') || dashboard?.ingress === undefined) return []
-  const type = 'DashboardReachable'
+  if (dashboard?.ingress === undefined) return []
+  if (!isOffered(spec, 'dashboard')) return ingressOfNobody(spec, 'dashboard')
+  const type = REACHABLE.dashboard
   const isOpen = networkPolicy?.enabled === false || [...(dashboard.allowFrom ?? []), ...(networkPolicy?.allowFrom ?? [])].length > 0
   if (isOpen) return [{ type, status: 'True', reason: 'IngressAllowed', message: 'the Ingress controller may reach the dashboard' }]
   const message =
     'spec.dashboard.allowFrom: expected the namespace of the Ingress controller, seen none: NetworkPolicies shut it out of the dashboard'
   return [{ type, status: 'False', reason: 'IngressShutOut', message }]
+}
+
+/** Only where its Ingress is asked for in vain. */
+function checkGateway({ spec }: PipelineView): readonly Finding[] {
+  return spec.gateway?.ingress === undefined || isOffered(spec, 'gateway') ? [] : ingressOfNobody(spec, 'gateway')
+}
+
+const REACHABLE: Readonly<Record<Door, string>> = { gateway: 'GatewayReachable', dashboard: 'DashboardReachable' }
+
+/** An Ingress without what it is for. Who says `enabled: false` keeps it for later. */
+function ingressOfNobody(spec: LogPipelineSpec, door: Door): readonly Finding[] {
+  if (spec[door]?.enabled !== undefined) return []
+  const message = `spec.${door}.enabled: expected true beside spec.${door}.ingress, seen none: in mode Distributed there is no ${door} without it, and no Ingress`
+  return [{ type: REACHABLE[door], status: 'False', reason: 'NotEnabled', message }]
 }

@@ -192,6 +192,23 @@ describe('objects of a LogPipeline that could not be applied', () => {
     for (const status of [of({}), of({ ingress, enabled: false })]) expect(summary(status)).not.to.have.property('DashboardReachable')
   })
 
+  it('an Ingress for what mode Distributed leaves out when not told otherwise: the field is named, and all is well', () => {
+    const ingress = { host: 'logs.example' }
+    const of = (more: object) => statusOf([pipelineObject({ ...SPEC, ...more }), ...running(DISTRIBUTED)])
+    for (const [door, type] of [
+      ['dashboard', 'DashboardReachable'],
+      ['gateway', 'GatewayReachable'],
+    ] as const) {
+      const ignored = of({ [door]: { ingress } })
+      expect(summary(ignored)).to.include({ Ready: 'True Ready', Stalled: 'False Settled', [type]: 'False NotEnabled' })
+      expect(messageOf(ignored, type)).to.equal(
+        `spec.${door}.enabled: expected true beside spec.${door}.ingress, seen none: in mode Distributed there is no ${door} without it, and no Ingress`,
+      )
+      for (const status of [of({ [door]: { ingress, enabled: false } }), of({ [door]: {} })])
+        expect(summary(status)).not.to.have.property(type)
+    }
+  })
+
   it('the Prometheus operator that is asked for and not installed: nothing watches the pipeline, which is well all the same', () => {
     const of = (monitoring: object) =>
       statusOf([pipelineObject({ ...SPEC, monitoring, networkPolicy: { enabled: false } }), ...running(DISTRIBUTED)], { servedApis: {} })
