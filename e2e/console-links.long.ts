@@ -1,6 +1,7 @@
 /** Links of the console, in a browser: what they hold arrives, a tab says what is open in it, and an incident leads to those before it. */
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { Locator } from 'playwright-core'
 import { useConsole } from './testing/console-suite.ts'
 import { eventually, type Standalone } from './testing/standalone-process.ts'
 
@@ -35,9 +36,41 @@ async function fill(app: Standalone): Promise<void> {
   expect(resolved.status).to.equal(200)
 }
 
+/** Where the one bar of a chart is drawn, in px of the page. */
+async function barOf(chart: Locator) {
+  const { x, y, height } = (await chart.boundingBox())!
+  const middle = Math.round(height / 2)
+  // Nothing else of a chart is as high: lines of the grid lie, and labels are short.
+  const columns = (await chart.locator('canvas').evaluate((element, top) => {
+    const canvas = element as unknown as { width: number; getContext(kind: '2d'): { getImageData(...box: number[]): { data: Uint8Array } } }
+    const { data } = canvas.getContext('2d').getImageData(0, top, canvas.width, 30)
+    const isFilled = (column: number) =>
+      Array.from({ length: 30 }, (_, row) => data[(row * canvas.width + column) * 4 + 3]!).every(alpha => alpha > 200)
+    return Array.from({ length: canvas.width }, (_, column) => column).filter(isFilled)
+  }, middle - 20)) as readonly number[]
+  expect(columns).to.have.length.above(4)
+  return { left: x + columns[0]!, right: x + columns.at(-1)! + 1, y: y + middle }
+}
+
 describe('links of the console', function () {
   this.timeout(90_000)
   const at = useConsole({ fill, sharesWindow: true })
+  let barServices = 0
+
+  /** The logs of a service that has one bar of twenty records. */
+  async function openOneBar() {
+    const service = `bars-${barServices++}`
+    const entries = Array.from({ length: 20 }, (_, i) => ({ message: `bar ${i}`, service }))
+    await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: JSON.stringify(entries) })
+    const page = await at.open('/upload')
+    const rows = page.getByRole('row').filter({ hasText: 'bar ' })
+    await eventually(async () => {
+      await page.goto(`${at.app.dashboard}/logs?range=5m&q=service:${service}`)
+      await rows.nth(19).waitFor({ timeout: 4_000 })
+    })
+    const chart = page.getByRole('img', { name: 'Records by level: INFO 20' })
+    return { page, rows, chart, bar: await barOf(chart) }
+  }
 
   it('a search holds what a log line has of an address, from page to page too', async () => {
     const search = '"/a%20b?c=%2F"'
@@ -143,23 +176,43 @@ describe('links of the console', function () {
   })
 
   it('a bar of the histogram is zoomed into by one click, as a finger can; a step back leads out', async () => {
-    const entries = Array.from({ length: 20 }, (_, i) => ({ message: `bar ${i}`, service: 'bars' }))
-    await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: JSON.stringify(entries) })
-    const page = await at.open('/upload')
-    const rows = page.getByRole('row').filter({ hasText: 'bar ' })
-    await eventually(async () => {
-      await page.goto(`${at.app.dashboard}/logs?range=5m&q=service:bars`)
-      await rows.nth(19).waitFor({ timeout: 4_000 })
-    })
-    const chart = page.getByRole('img', { name: /^Records by level/ })
-    const { x, y, width } = (await chart.boundingBox())!
-    for (let left = width - 20; left > width / 2 && !page.url().includes('from='); left -= 3) await page.mouse.click(x + left, y + 60)
+    const { page, bar, rows } = await openOneBar()
+    await page.mouse.click((bar.left + bar.right) / 2, bar.y)
     await page.waitForURL(/from=.*&to=/)
     await rows.nth(19).waitFor()
     const { searchParams } = new URL(page.url())
     expect(Date.parse(searchParams.get('to')!) - Date.parse(searchParams.get('from')!)).to.be.within(1_000, 60_000)
     await page.goBack()
     await page.waitForURL(/range=5m/)
+  })
+
+  it('a bar is itself over its whole width, for its figures as for a click', async () => {
+    const { page, chart, bar, rows } = await openOneBar()
+    for (const x of [bar.left + 1, bar.right - 1]) {
+      await page.mouse.move(x, bar.y)
+      await chart.getByText('INFO20').waitFor()
+    }
+    await page.mouse.click(bar.right - 1, bar.y)
+    await page.waitForURL(/from=.*&to=/)
+    await rows.nth(19).waitFor()
+  })
+
+  it('two clicks on a bar are one step, whether they are a double click or not', async () => {
+    for (const pauseMs of [0, 700]) {
+      const { page, bar } = await openOneBar()
+      // Answers that come late leave the bar where it is.
+      await page.route('**/_search?*', async route => {
+        await new Promise(done => setTimeout(done, 1_500))
+        await route.continue()
+      })
+      await page.mouse.click((bar.left + bar.right) / 2, bar.y)
+      await page.waitForTimeout(pauseMs)
+      await page.mouse.click((bar.left + bar.right) / 2, bar.y, { clickCount: pauseMs === 0 ? 2 : 1 })
+      await page.waitForURL(/from=.*&to=/)
+      await page.goBack()
+      await page.waitForURL(/range=5m/)
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+    }
   })
 
   it('filters say that values are counted while that takes its time', async () => {

@@ -10,7 +10,9 @@ export function useTimeRange(usual: TimeRange = DEFAULT_RANGE): readonly [TimeRa
   const set = useCallback(
     (next: TimeRange) => {
       const { pathname, search: current, hash } = window.location
-      navigate(`${pathname}${writeTimeRange(current, next, usual)}${hash}`)
+      const written = writeTimeRange(current, next, usual)
+      // The same range again is no step of its own.
+      if (written !== current) navigate(`${pathname}${written}${hash}`)
     },
     [usual],
   )

@@ -45,6 +45,13 @@ export function bucketStarts({ fromMs, toMs }: { readonly fromMs: number; readon
   return starts
 }
 
+/** The index of the bucket that a time is in. `starts` are a bucket apart; at the end of the last one its bucket still is. */
+export function bucketAt(starts: ArrayLike<number>, bucket: number, time: number): number | undefined {
+  const first = starts[0]
+  if (first === undefined || time < first) return undefined
+  return Math.min(Math.floor((time - first) / bucket), starts.length - 1)
+}
+
 /** The content of a chart in one sentence, for screen readers. */
 export function sayChart(series: readonly ChartSeries[]): string {
   const totals = series

@@ -8,7 +8,7 @@ import { formatCount, formatShort, formatTime } from '../format.ts'
 import { scaled } from '../layout/text-size.ts'
 import { sayOffsetWhereItChanges } from '../time/clock.ts'
 import { useShowsUtc } from '../time/use-shows-utc.ts'
-import { type ChartSeries, sayChart, stack } from './stack.ts'
+import { bucketAt, type ChartSeries, sayChart, stack } from './stack.ts'
 import styles from './time-chart.module.css'
 
 export interface TimeChartProps {
@@ -35,6 +35,8 @@ interface Tip {
 const TIP_WIDTH = 172
 /** A shorter drag is a click. */
 const MIN_BRUSH_PX = 3
+/** A click that comes sooner belongs to a double click, and may stand on bars that the first one made. */
+const DOUBLE_CLICK_MS = 500
 
 export function TimeChart({ label, starts, bucketMs, series, height: usualHeight = 140, most = 1, onSelect }: TimeChartProps) {
   const height = scaled(usualHeight)
@@ -45,14 +47,17 @@ export function TimeChart({ label, starts, bucketMs, series, height: usualHeight
   const plot = useRef<uPlot | undefined>(undefined)
   const select = useRef(onSelect)
   select.current = onSelect
+  const lastClick = useRef(Number.NEGATIVE_INFINITY)
   const [tip, setTip] = useState<Tip>()
   const names = series.map(({ name, color }) => `${name} ${color}`).join()
   const isSelectable = onSelect !== undefined
 
   const hooks: uPlot.Hooks.Arrays = {
     setCursor: [
-      ({ cursor: { idx, left = -1 }, bbox }) =>
-        setTip(idx === null || idx === undefined || left < 0 ? undefined : { index: idx, left: left + bbox.left / devicePixelRatio }),
+      plotted => {
+        const index = barUnderCursor(plotted, bucketMs)
+        setTip(index === undefined ? undefined : { index, left: plotted.cursor.left! + plotted.bbox.left / devicePixelRatio })
+      },
     ],
     setSelect: [
       plotted => {
@@ -70,9 +75,11 @@ export function TimeChart({ label, starts, bucketMs, series, height: usualHeight
     if (canvas.current === null || width === 0) return
     const made = new uPlot({ ...plotOptions({ width, height, series, bucketMs, most, isUtc, isSelectable }), hooks }, [[]], canvas.current)
     plot.current = made
-    made.over.addEventListener('click', () => {
-      const clicked = barAt(made)
-      if (clicked !== undefined) select.current?.(clicked, clicked + bucketMs)
+    made.over.addEventListener('click', ({ timeStamp }) => {
+      const clicked = filledBar(made, bucketMs)
+      if (clicked === undefined || timeStamp - lastClick.current < DOUBLE_CLICK_MS) return
+      lastClick.current = timeStamp
+      select.current?.(clicked, clicked + bucketMs)
     })
     return () => {
       made.destroy()
@@ -118,10 +125,17 @@ export function TimeChart({ label, starts, bucketMs, series, height: usualHeight
   )
 }
 
+/** The index of the bar whose time the cursor is at; the plot's own index is that of the closest start, which in the right half of a bar is the next one's. */
+function barUnderCursor({ cursor: { left = -1 }, data: [starts], posToVal }: uPlot, bucketMs: number): number | undefined {
+  return left < 0 ? undefined : bucketAt(starts, bucketMs / 1_000, posToVal(left, 'x'))
+}
+
 /** Where the bar under the cursor begins, ms; undefined where there is none. */
-function barAt({ cursor: { idx }, data: [starts, ...lines] }: uPlot): number | undefined {
-  if (idx === null || idx === undefined || lines.every(line => (line[idx] ?? 0) === 0)) return undefined
-  return Math.round(starts[idx]! * 1_000)
+function filledBar(plot: uPlot, bucketMs: number): number | undefined {
+  const index = barUnderCursor(plot, bucketMs)
+  const [starts, ...lines] = plot.data
+  if (index === undefined || lines.every(line => (line[index] ?? 0) === 0)) return undefined
+  return Math.round(starts[index]! * 1_000)
 }
 
 export function ChartLegend({ series }: { readonly series: readonly ChartSeries[] }) {
