@@ -79,7 +79,7 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
       isMisconfigured = error instanceof ConfigError
       throw error
     })
-  const code = await runUntilSignal(begin, { log, clock: systemClock, signals: process, hasSmallHeap: role === 'collector' })
+  const code = await runUntilSignal(begin, { log, clock: systemClock, signals: process })
   return isMisconfigured ? EXIT.config : code
 }
 

@@ -1,13 +1,11 @@
 import { EventEmitter, once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { cachedDataVersionTag } from 'node:v8'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { SILENT } from '../telemetry/log.ts'
 import { createFakeClock } from '../testing/fake-clock.ts'
 import { DRAIN_LIMIT_MS, runUntilSignal, type Stoppable } from './run-until-signal.ts'
 
-function harness(running: Partial<Stoppable> & { start?: () => Promise<Stoppable> }, hasSmallHeap = false) {
+function harness(running: Partial<Stoppable> & { start?: () => Promise<Stoppable> }) {
   const signals = new EventEmitter()
   const clock = createFakeClock()
   const stopping = new EventEmitter()
@@ -18,7 +16,7 @@ function harness(running: Partial<Stoppable> & { start?: () => Promise<Stoppable
     },
     ...(running.failed === undefined ? {} : { failed: running.failed }),
   }
-  const exit = runUntilSignal(running.start ?? (async () => role), { log: SILENT, clock, signals, hasSmallHeap })
+  const exit = runUntilSignal(running.start ?? (async () => role), { log: SILENT, clock, signals })
   return { signals, clock, stopping, exit }
 }
 const never = () => new Promise<never>(() => {})
@@ -34,19 +32,6 @@ describe('running until a signal', () => {
       expect(signals.listenerCount(signal)).to.equal(0)
     })
   }
-
-  it('V8 has flags of its own while a program runs, others where the heap is small, and those of the start at the end', async () => {
-    const tags = [cachedDataVersionTag()]
-    for (const hasSmallHeap of [false, true]) {
-      const { signals, exit } = harness({}, hasSmallHeap)
-      await sleep(1)
-      tags.push(cachedDataVersionTag())
-      signals.emit('SIGTERM', 'SIGTERM')
-      await exit
-      expect(cachedDataVersionTag()).to.equal(tags[0])
-    }
-    expect(new Set(tags)).to.have.property('size', 3)
-  })
 
   it('a second signal exits at once', async () => {
     const { signals, clock, exit } = harness({ stop: never })

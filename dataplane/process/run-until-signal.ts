@@ -4,7 +4,6 @@ import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { describeProblem } from './describe-problem.ts'
 import { letHeapsGrow, RUNNING_GROWTH_PERCENT } from './heap-growth.ts'
-import { markHeapsAtOnce } from './heap-marking.ts'
 import { keepCompiledCode } from './keep-compiled-code.ts'
 import { type EndSignal, exitCodeOf, type SignalSource, watchSignals } from './signal-watch.ts'
 
@@ -21,17 +20,12 @@ export interface RunDeps {
   readonly log: Log
   readonly clock: Clock
   readonly signals: SignalSource
-  /** The process has one heap at work, and that is small. */
-  readonly hasSmallHeap?: boolean
 }
 
 type End = { readonly kind: 'signal'; readonly signal: EndSignal } | { readonly kind: 'failed'; readonly error: unknown }
 
 /** The exit code: 0 after a drain that a signal asked for, 1 when it failed or did not drain in time, 128 + n on a second signal. */
-export async function runUntilSignal(
-  start: () => Promise<Stoppable>,
-  { log, clock, signals, hasSmallHeap = false }: RunDeps,
-): Promise<number> {
+export async function runUntilSignal(start: () => Promise<Stoppable>, { log, clock, signals }: RunDeps): Promise<number> {
   const watch = watchSignals(signals, clock.nowMs)
   const atOnce = watch.second.then(exitCodeOf)
   try {
@@ -39,10 +33,8 @@ export async function runUntilSignal(
     if (typeof running === 'number') return running
     keepCompiledCode()
     letHeapsGrow(RUNNING_GROWTH_PERCENT)
-    markHeapsAtOnce(hasSmallHeap)
     const end = await endOf(running, watch.first)
     letHeapsGrow(0)
-    markHeapsAtOnce(false)
     if (end.kind === 'failed') log.error({ problem: describeProblem(end.error) }, 'cannot go on')
     else log.info({ signal: end.signal }, 'stopping')
     const drained = await Promise.race([drain(running, { log, clock }), atOnce])

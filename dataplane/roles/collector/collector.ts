@@ -53,6 +53,8 @@ export interface CollectorDeps {
   readonly clock: Clock
   readonly log: Log
   readonly settings: CollectorSettings
+  /** Called with the size of each body, unpacked, bytes. */
+  readonly onBody?: ((bytes: number) => void) | undefined
   /** How long records wait until they are searchable, ms; absent where that is not known. */
   readonly delayMs?: (() => number) | undefined
 }
@@ -73,10 +75,10 @@ export interface Collector extends Running, LocalCollector {
  * OTLP in over HTTP and gRPC, OTLP JSON out to `raw-logs` (Spec: Log collector; Decisions 3). Rejects when one of the three ports cannot be had.
  * Once stopped it refuses new requests, answers those under way, and closes the ports; the bus stays open.
  */
-export function startCollector({ bus, clock, log, settings, delayMs }: CollectorDeps): Promise<Collector> {
+export function startCollector({ bus, clock, log, settings, onBody, delayMs }: CollectorDeps): Promise<Collector> {
   const metrics = createMetrics()
   const counters = createCollectorCounters(metrics)
-  const intake = new Intake({ bus, clock, log, counters, settings, delayMs })
+  const intake = new Intake({ bus, clock, log, counters, settings, onBody, delayMs })
   const description = { name: 'service_collector_pending_bytes', help: 'Request bytes held in memory.' }
   metrics.gauge(description, () => intake.budget.usedBytes)
   metrics.processMetrics()

@@ -33,6 +33,8 @@ export interface IntakeDeps {
   readonly clock: Clock
   readonly log: Log
   readonly counters: CollectorCounters
+  /** Called with the size of each body, unpacked, bytes. */
+  readonly onBody?: ((bytes: number) => void) | undefined
   /** How long records wait until they are searchable, ms; absent where that is not known: acknowledgements wait for nothing then. */
   readonly delayMs?: (() => number) | undefined
   readonly settings: {
@@ -159,6 +161,7 @@ export class Intake {
     this.#deps.counters.received(transport, request.body.length)
     const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
     const bodyBytes = body.length
+    this.#deps.onBody?.(bodyBytes)
     const layout = await refusing(() => this.#layoutOf(request, body))
     if (layout.text !== body) releaseBytes(body)
     if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED }
