@@ -309,10 +309,15 @@ function tellTickets(story: TicketStory): void {
   })
 
   it('killed while it takes an incident up, and the only agent by its name: it takes it up after a start at once', async () => {
-    story.world.causes.find = () => new Promise(() => undefined)
+    let isLooking = false
+    story.world.causes.find = () => {
+      isLooking = true
+      return new Promise(() => undefined)
+    }
     await add()
     await story.world.replica({ soleName: 'standalone' }).intake.round()
-    while ((await read()).source.ticketing?.claimedUntil === undefined) await nextTurn()
+    while (!isLooking) await nextTurn()
+    expect((await read()).source.ticketing).to.have.property('claimedUntil')
     story.world.causes.find = async () => ({ rootCause: CAUSE, windowMs: 180_000 })
     const [other, again] = [story.world.replica({ soleName: 'other' }), story.world.replica({ soleName: 'standalone' })]
     for (const { intake } of [other, again]) {
