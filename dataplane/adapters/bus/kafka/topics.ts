@@ -31,16 +31,13 @@ export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promis
     await cluster.retry(deadlineMs, 'waiting for the new topics', () => expectLeaders(cluster, topics))
   }
   const describe = () => cluster.retry(deadlineMs, 'reading the settings of the topics', () => describeTopics(cluster, topics))
-  const found = await describe()
-  return checkTopics(cluster.settings, (await mendTopics(cluster.settings, found, requestsOf(cluster))) ? await describe() : found)
+  return checkTopics(cluster.settings, await mendTopics(cluster.settings, describe, requestsOf(cluster)))
 }
 
 /** An answer with an error code rejects. */
 const requestsOf = (cluster: Cluster): TopicRequests => ({
-  async addPartitions({ name, partitions }) {
-    await cluster.askAny(CREATE_PARTITIONS, [{ name, count: partitions, assignments: null }], CREATE_TIMEOUT_MS, false)
-    await cluster.refresh()
-  },
+  addPartitions: ({ name, partitions }) =>
+    cluster.askAny(CREATE_PARTITIONS, [{ name, count: partitions, assignments: null }], CREATE_TIMEOUT_MS, false),
   setRetention({ name, retentionMs }) {
     const config = { name: 'retention.ms', configOperation: IncrementalAlterConfigOperationTypes.SET, value: String(retentionMs) }
     return cluster.askAny(ALTER_CONFIGS, [{ resourceType: ConfigResourceTypes.TOPIC, resourceName: name, configs: [config] }], false)
@@ -78,7 +75,7 @@ async function describeTopics(cluster: Cluster, topics: readonly TopicConfig[]):
     resourceName: name,
     configurationKeys: [...TOPIC_SETTINGS],
   }))
-  const { results } = await cluster.askAny(DESCRIBE_CONFIGS, resources, false, false)
+  const [{ results }] = await Promise.all([cluster.askAny(DESCRIBE_CONFIGS, resources, false, false), cluster.refresh()])
   return results.map(({ resourceName, configs }) =>
     readTopic(resourceName, cluster.topic(resourceName).leaders.length, setting => configs.find(({ name }) => name === setting)?.value),
   )

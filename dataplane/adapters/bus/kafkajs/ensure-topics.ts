@@ -37,8 +37,7 @@ export async function ensureTopics(admin: Admin, settings: KafkaSettings): Promi
       admin,
       topics.map(({ name }) => name),
     )
-  const found = await describe()
-  return checkTopics(settings, (await mendTopics(settings, found, requestsOf(admin))) ? await describe() : found)
+  return checkTopics(settings, await mendTopics(settings, describe, requestsOf(admin)))
 }
 
 const requestsOf = (admin: Admin): TopicRequests => ({

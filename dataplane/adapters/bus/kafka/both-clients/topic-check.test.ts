@@ -1,9 +1,12 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../../contract/topics.ts'
+import { SILENT } from '../../../../telemetry/log.ts'
+import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { systemClock } from '../../../clock/system-clock.ts'
 import { withDefaults } from './kafka-config.ts'
-import { assertMayCreate, checkTopics, readTopic, settingsOf, topicsToMend } from './topic-check.ts'
+import { assertMayCreate, checkTopics, mendTopics, readTopic, settingsOf, topicsToMend } from './topic-check.ts'
 
 const WANTED = { name: 'logs', partitions: 6, retentionMs: 1_000 }
 
@@ -32,6 +35,29 @@ describe('topics as Kafka has them', () => {
     expect(mend('keep', 12, 1_000)).to.deep.equal({ tooFewPartitions: [], otherRetention: [] })
     for (const mode of ['create', 'existing'] as const)
       expect(mend(mode, 2, -1)).to.deep.equal({ tooFewPartitions: [], otherRetention: [] })
+  })
+
+  it('are looked at until brokers show what was mended, without those that Kafka refuses', async () => {
+    const refused = { name: 'refused', partitions: 6, retentionMs: 1_000 }
+    const clock = createFakeClock()
+    const settings = { ...withDefaults({ brokers: [], clock, topics: [WANTED, refused], topicMode: 'keep' }), log: SILENT }
+    let looks = 0
+    const describeAll = async () => {
+      looks++
+      const shown = looks < 4 ? '5000' : '1000'
+      return [readTopic('logs', 6, () => shown), readTopic('refused', 2, () => '1000')]
+    }
+    const requests = { setRetention: async () => undefined, addPartitions: () => Promise.reject(new Error('not allowed')) }
+    const mended = mendTopics(settings, describeAll, requests)
+    for (let i = 0; i < 20; i++) {
+      clock.advance(100)
+      await turn()
+    }
+    expect((await mended).map(({ name, partitions, retentionMs }) => [name, partitions, retentionMs])).to.deep.equal([
+      ['logs', 6, 1_000],
+      ['refused', 2, 1_000],
+    ])
+    expect(looks).to.equal(4)
   })
 
   it('are not made where they have to be there, which is said', () => {

@@ -52,21 +52,43 @@ export interface TopicRequests {
   setRetention(topic: TopicConfig): Promise<unknown>
 }
 
-/** Sets topics right that are to be kept. Whether there were any; what Kafka refuses is told, and stays as it is. */
-export async function mendTopics(settings: KafkaSettings, found: readonly TopicInKafka[], requests: TopicRequests): Promise<boolean> {
-  const { log } = settings
-  const { tooFewPartitions, otherRetention } = topicsToMend(settings, found)
-  const mend = async ({ name: topic }: TopicConfig, setting: string, asked: Promise<unknown>) => {
-    try {
-      await asked
-      log.info({ topic, setting }, 'a topic in Kafka was set as it should be')
-    } catch (error) {
-      log.warn({ topic, setting, error }, 'a topic in Kafka cannot be set as it should be')
+/** Brokers hear of a change some time after Kafka has acknowledged it; a change that none shows by then is told as it is. */
+const SHOWN_WITHIN_MS = 5_000
+const LOOK_EVERY_MS = 100
+
+/** Sets topics right that are to be kept, and resolves with all as they are then. A change that Kafka refuses is told, and the topic stays as it is. */
+export async function mendTopics(
+  settings: KafkaSettings,
+  describe: () => Promise<readonly TopicInKafka[]>,
+  { addPartitions, setRetention }: TopicRequests,
+): Promise<readonly TopicInKafka[]> {
+  const { log, clock } = settings
+  const mend = async (topics: readonly TopicConfig[], setting: string, change: (topic: TopicConfig) => Promise<unknown>) => {
+    const changed = new Set<string>()
+    for (const topic of topics) {
+      try {
+        await change(topic)
+        changed.add(topic.name)
+        log.info({ topic: topic.name, setting }, 'a topic in Kafka was set as it should be')
+      } catch (error) {
+        log.warn({ topic: topic.name, setting, error }, 'a topic in Kafka cannot be set as it should be')
+      }
     }
+    return changed
   }
-  for (const topic of tooFewPartitions) await mend(topic, 'partitions', requests.addPartitions(topic))
-  for (const topic of otherRetention) await mend(topic, 'retention.ms', requests.setRetention(topic))
-  return tooFewPartitions.length + otherRetention.length > 0
+  let found = await describe()
+  const { tooFewPartitions, otherRetention } = topicsToMend(settings, found)
+  const grown = await mend(tooFewPartitions, 'partitions', addPartitions)
+  const kept = await mend(otherRetention, 'retention.ms', setRetention)
+  const isShown = () => {
+    const left = topicsToMend(settings, found)
+    return !left.tooFewPartitions.some(({ name }) => grown.has(name)) && !left.otherRetention.some(({ name }) => kept.has(name))
+  }
+  for (let waitedMs = 0; !isShown() && waitedMs < SHOWN_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
+    if (waitedMs > 0) await clock.sleep(LOOK_EVERY_MS)
+    found = await describe()
+  }
+  return found
 }
 
 /** Throws `BusError` `unavailable` where topics are missing and none may be made: somebody may make them meanwhile. */
