@@ -226,6 +226,29 @@ describe('The operator', () => {
     expect(server.storage.get('services', 'shop/shop-bridge').metadata.labels).to.include({ 'logpipeline.dev/tenant': 'shop' })
   })
 
+  it('knows its workloads by their names: neither a copy nor another label changes how many pods there are', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    const type = 'deployments.apps'
+    const pods = (name: string) => (server.storage.get(type, `shop/${name}`)['spec'] as { readonly replicas?: number }).replicas
+    available('shop-collector', 2)
+    for (const name of ['shop-agent', 'shop-bridge', 'shop-ticketing']) available(name)
+    server.storage.patch(type, 'shop/shop-bridge', { spec: { replicas: 5 } }, 'kubectl')
+    available('shop-bridge', 5)
+    const { metadata, ...rest } = server.storage.get(type, 'shop/shop-collector')
+    const { labels = {}, annotations = {}, ownerReferences = [] } = metadata
+    const copy = { name: 'shop-collector-debug', namespace: 'shop', labels, annotations, ownerReferences }
+    server.storage.create(type, 'shop/shop-collector-debug', { ...rest, metadata: copy, status: {} }, 'kubectl')
+    await settle()
+    expect(condition('Ready')).to.include({ status: 'True' })
+    server.storage.patch(type, 'shop/shop-bridge', { metadata: { labels: { 'app.kubernetes.io/component': 'mine' } } }, 'kubectl')
+    server.storage.patch(qualifiedName(LOG_PIPELINES), 'shop/shop', { spec: { logLevel: 'debug' } }, 'kubectl')
+    await settle()
+    expect([pods('shop-collector'), pods('shop-bridge')]).to.deep.equal([2, 5])
+  })
+
   it('puts back a status that somebody else wrote, with one write', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)

@@ -3,7 +3,7 @@
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
-import type { Component } from '../api/components.ts'
+import { COMPONENTS, type Component, componentName } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKindName } from '../api/used-kinds.ts'
@@ -59,7 +59,7 @@ export function gatherPipeline(
   const owned = cache.ownedBy(pipeline.metadata.uid ?? '')
   const ofKind = (kinds: readonly string[]) => owned.flatMap(({ object }) => (kinds.includes(object.kind) ? [object] : []))
   const kafka = findKafka(view, pipeline)
-  const workloads = byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[])
+  const workloads = byComponent(pipeline, ofKind(['Deployment', 'StatefulSet']) as readonly Workload[])
   const changedMs = workloads.standalone && appliedMs(workloads.standalone)
   return {
     ...referred,
@@ -72,7 +72,7 @@ export function gatherPipeline(
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads,
     ...(changedMs !== undefined && { appliedMs: changedMs }),
-    autoscalers: byComponent(ofKind(['HorizontalPodAutoscaler', 'ScaledObject']) as readonly Autoscaler[]),
+    autoscalers: byComponent(pipeline, ofKind(['HorizontalPodAutoscaler', 'ScaledObject']) as readonly Autoscaler[]),
     budgets: ofKind(['PodDisruptionBudget']) as readonly DisruptionBudget[],
     otherBudgets: cache.byIndex(BUDGETS, FOREIGN_INDEX, pipeline.metadata.namespace ?? '') as readonly DisruptionBudget[],
     pods: cache.byIndex(PODS, INSTANCE_INDEX, keyOf(pipeline.metadata)) as readonly Pod[],
@@ -124,8 +124,12 @@ function findServed({ served }: ClusterView, name: OptionalKindName): Resource |
   return served().find(({ kind, group }) => `${kind}.${group}` === name)
 }
 
-function byComponent<T extends KubernetesObject>(objects: readonly T[]): Readonly<Partial<Record<Component, T>>> {
-  return Object.fromEntries(
-    objects.map(object => [object.metadata.labels?.['app.kubernetes.io/component'] as Component | undefined, object] as const),
-  )
+/** By name, which nobody can change: labels may be another's, and those of a copy are the same. */
+function byComponent<T extends KubernetesObject>(
+  { metadata }: LogPipeline,
+  objects: readonly T[],
+): Readonly<Partial<Record<Component, T>>> {
+  const byName = new Map(objects.map(object => [object.metadata.name, object]))
+  const found = (Object.keys(COMPONENTS) as Component[]).map(component => [component, byName.get(componentName(metadata, component))])
+  return Object.fromEntries(found.filter(([, object]) => object !== undefined))
 }

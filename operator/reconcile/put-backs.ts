@@ -13,6 +13,8 @@ export interface PutBacks {
   /** Ms until the object may be applied with this content; 0 for other content than the last time. */
   waitMs(name: string, hash: string): number
   noteApplied(name: string, hash: string): void
+  /** That we deleted it ourselves. */
+  noteDeleted(name: string): void
   /** Undefined when nobody fights over it, else ms until that would be so. */
   calmMs(name: string): number | undefined
 }
@@ -54,6 +56,7 @@ export function createPutBacks(clock: Clock): PutBacks {
         recent.delete(oldest)
       }
     },
+    noteDeleted: name => void recent.delete(name),
     calmMs(name) {
       const found = find(name)
       return found === undefined || found.repeats < FREE_PUT_BACKS ? undefined : found.atMs + CALM_MS - monotonicMs(clock)

@@ -290,6 +290,14 @@ describe('Applying what is wanted', () => {
     expect((await reconcile(wanted(web))).applied).to.have.length(1)
   })
 
+  it('takes what it deleted itself for no fight: what is switched off and on again is there at once', async () => {
+    for (let times = 0; times <= FREE_PUT_BACKS + 1; times++) {
+      expect(await reconcile(wanted(settings)), `off, ${times}`).to.deep.include({ problems: [] })
+      const { applied, problems } = await reconcile(wanted(settings, web))
+      expect([applied.map(({ name }) => name), problems], `on, ${times}`).to.deep.equal([['web'], []])
+    }
+  })
+
   it('does not take over an object that appeared just now', async () => {
     cluster.server.storage.create('configmaps', 'shop/settings', configMap('settings', { a: 'theirs' }), 'kubectl')
     const blind = createObjectReconciler({ client: cluster.client, clock: cluster.clock, live: { ...createLive(), get: () => undefined } })

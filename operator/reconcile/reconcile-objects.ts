@@ -77,6 +77,7 @@ export function createObjectReconciler({ client, live, clock, onWrite }: ObjectR
     if (!answer.ok) return problemOf(object, answer.failure)
     settled.delete(uid ?? '')
     live.noteDeleted(resource, object)
+    putBacks.noteDeleted(nameOf(object))
     onWrite?.('delete', object, 'it is no longer wanted')
     return undefined
   }
