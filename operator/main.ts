@@ -6,6 +6,7 @@ import { ConfigError } from '../dataplane/config/environment.ts'
 import { version } from '../dataplane/config/version.ts'
 import type { SettingsOf } from '../dataplane/contract/env.ts'
 import { OPERATOR_NAME } from '../dataplane/contract/operator-name.ts'
+import { namesIn } from '../dataplane/contract/setting.ts'
 import type { ClusterAccess } from '../dataplane/kube/cluster-access.ts'
 import { loadClusterAccess, podEnvironment, settingProblem } from '../dataplane/kube/find-access.ts'
 import { createHttpKubeClient } from '../dataplane/kube/http-client.ts'
@@ -117,7 +118,7 @@ function createWork(context: OperatorContext, clients: Clients, metrics: Operato
   const { settings, log, clock, random = Math.random } = context
   const { client } = clients
   const cache = createObjectCache(
-    { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
+    { kinds: CACHED_KINDS, namespaces: namesIn(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
   )
   const recorder = createEventRecorder(
@@ -218,10 +219,6 @@ function createClient(access: ClusterAccess, { context, metrics, rateLimit, mayW
       if (asked.verb !== 'get') onAnswer?.(status, durationMs)
     },
   })
-}
-
-function splitList(text: string): readonly string[] {
-  return [...new Set(text.split(',').flatMap(part => part.trim() || []))]
 }
 
 function describeHang(longestMs: number): string | undefined {

@@ -163,6 +163,19 @@ describe('settings from the environment', () => {
     expect(problemsOf(() => loadSettings('collector', { SERVICE_TENANT_ID: 'Not_Valid' }))).to.have.length(1)
   })
 
+  it('refuses namespaces that are none: the operator would look after nothing, or after all', () => {
+    for (const WATCH_NAMESPACES of ['A_b', '*', 'a b', 'shop;billing', ',', ' '])
+      expect(
+        problemsOf(() => loadSettings('operator', { WATCH_NAMESPACES })),
+        WATCH_NAMESPACES,
+      ).to.deep.equal([
+        `WATCH_NAMESPACES: expected namespaces with commas between, each 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends, seen ${JSON.stringify(WATCH_NAMESPACES)}`,
+      ])
+    for (const WATCH_NAMESPACES of ['', 'shop', 'shop,billing', ' shop , billing,'])
+      expect(loadSettings('operator', { WATCH_NAMESPACES }), WATCH_NAMESPACES).to.include({ WATCH_NAMESPACES })
+    expect(problemsOf(() => loadSettings('operator', { POD_NAMESPACE: 'Not_Valid' }))).to.have.length(1)
+  })
+
   it('refuses credentials in SEARCH_ENDPOINT without repeating them', () => {
     const [problem] = problemsOf(() => loadSettings('ticketing', { SEARCH_ENDPOINT: 'https://user:hunter2@search:9200' }))
     expect(problem).to.match(/^SEARCH_ENDPOINT: expected a URL/)

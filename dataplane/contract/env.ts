@@ -13,6 +13,7 @@ import {
   inAnyCase,
   integer,
   NAMESPACE,
+  NAMESPACES,
   oneOf,
   PASSWORD,
   PORT,
@@ -460,7 +461,7 @@ export const SETTINGS = {
   WATCH_NAMESPACES: {
     description: 'Namespaces that the operator looks after, comma-separated; empty: all',
     roles: ['operator'],
-    value: TEXT,
+    value: NAMESPACES,
     default: '',
   },
   LEADER_ELECTION: {
@@ -472,7 +473,7 @@ export const SETTINGS = {
   POD_NAMESPACE: {
     description: "Namespace of the operator's Lease; empty: that of the service account or of the kubeconfig's context",
     roles: ['operator'],
-    value: TEXT,
+    value: NAMESPACE,
   },
   LEASE_NAME: {
     description: "Name of the operator's Lease: of those that share it one leads",

@@ -120,9 +120,23 @@ export const TENANT_IDS: ValueKind<string> = {
   expected: 'tenant ids with commas between',
 }
 
+const NAMESPACE_PATTERN = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+const NAMESPACE_FORM = '1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends'
+
 export const NAMESPACE: ValueKind<string> = {
-  schema: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/),
-  expected: 'a namespace: 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends',
+  schema: z.string().regex(NAMESPACE_PATTERN),
+  expected: `a namespace: ${NAMESPACE_FORM}`,
+}
+
+/** Empty: none is named. */
+export const NAMESPACES: ValueKind<string> = {
+  schema: z.string().refine(text => text === '' || (namesIn(text).length > 0 && namesIn(text).every(name => NAMESPACE_PATTERN.test(name)))),
+  expected: `namespaces with commas between, each ${NAMESPACE_FORM}`,
+}
+
+/** The names of a list with commas between, each once. */
+export function namesIn(text: string): readonly string[] {
+  return [...new Set(text.split(',').flatMap(part => part.trim() || []))]
 }
 
 export const TOPIC_NAME: ValueKind<string> = {
