@@ -43,6 +43,9 @@ describe('a line without its head', () => {
     '[04:00:01 ERR] ',
     '2026-03-03T04:00:01.123456Z 12 [Warning] [MY-010055] [Server] ',
     '2026-03-03 04:00:01.123456+00:00 [warning] <0.812.0> ',
+    // NATS, Rust's tracing.
+    '[1] 2026/03/03 04:00:01.123456 [WRN] ',
+    '2026-03-03T04:00:01.123456Z ERROR shop::orders: ',
   ]
   for (const head of heads)
     it(`of ${head}`, () => {
@@ -55,6 +58,7 @@ describe('a line without its head', () => {
 
   it('begins with the name of an exception, or of an event: these are no loggers', () => {
     expect(withoutHead('04:00:01 ERROR java.lang.NullPointerException: no cart')).to.equal('java.lang.NullPointerException: no cart')
+    expect(withoutHead('04:00:01 ERROR reqwest::Error: no cart')).to.equal('reqwest::Error: no cart')
     expect(withoutHead('04:00:01 INFO order.created 17')).to.equal('order.created 17')
   })
 

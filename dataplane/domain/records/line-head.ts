@@ -9,7 +9,9 @@ const NUMBER = '(?:\\d{1,10}|<\\*>)'
 const SPRING = `${NUMBER}\\s{1,10}---\\s{1,10}(?:\\[[^\\]]{0,80}\\]\\s{0,10}){0,4}\\S{1,100}\\s{0,50}:\\s+`
 /** A logger is a dotted name with a colon or with a capital in its last part. The name of an exception is none: that belongs to the words. */
 const DOTTED = '(?![\\w.$-]{0,200}(?:Error|Exception)\\b)[\\w$-]{1,40}(?:\\.[\\w$-]{1,60}){0,7}'
-const LOGGER = `(?:[\\w.$-]{1,100}\\s+-\\s+|${DOTTED}(?:\\.[\\w$-]{1,60}:|\\.[A-Z][\\w$-]{0,60}:?)\\s+)`
+/** Rust's tracing writes the module: `shop::orders: `. An error's name is none. */
+const MODULE = '(?![\\w:]{0,200}Error\\b)\\w{1,60}(?:::\\w{1,60}){1,8}:\\s+'
+const LOGGER = `(?:[\\w.$-]{1,100}\\s+-\\s+|${MODULE}|${DOTTED}(?:\\.[\\w$-]{1,60}:|\\.[A-Z][\\w$-]{0,60}:?)\\s+)`
 /** Rust writes `[time INFO shop::orders] `. */
 const BRACKETS = '(?:[\\w:./-]{1,80}\\]\\s+)?(?:[[(][^\\])]{0,80}[\\])]:?\\s*)*'
 /** nginx writes its process, thread and connection: `29#29: *17 `. */
@@ -29,6 +31,8 @@ const HEAD = new RegExp(
     `${NUMBER}:[CMSX] (?:\\S{1,20} ){2,4}[-.*#] `,
     // Serilog, by default: `[04:00:01 INF] `
     `\\[(?:[\\d:.T+Z -]{8,40}|<\\*>) (?:VRB|DBG|INF|WRN|ERR|FTL)\\]\\s+`,
+    // NATS: `[1] 2026/03/03 04:00:01.123456 [WRN] `
+    `\\[${NUMBER}\\] (?:[\\d/]{8,10} [\\d:.]{8,20}|<\\*> <\\*>) \\[(?:TRC|DBG|INF|WRN|ERR|FTL)\\]\\s+`,
     // Python, by default: `ERROR:root:`
     `(?:${LEVELS}):[\\w.-]{1,60}:`,
     `(.{0,100}?)${LEVEL}(?:/[\\w-]{1,40})?(?: {0,5}[\\])])?:?(?:\\s+|(?=\\[))(?:${SPRING}|${NGINX}|${ERLANG}|${BRACKETS}(?:-\\s+|${LOGGER})?)`,

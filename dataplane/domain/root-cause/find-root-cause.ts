@@ -19,7 +19,7 @@ import { rankSuspects, type ScaledFindings, type Suspect } from './order/suspect
 import { findTies } from './order/ties.ts'
 import { findTroubledNode, type TroubledNode } from './order/troubled-node.ts'
 import { type CauseRanking, causeOf, JUST_BEFORE, MAX_CANDIDATES } from './ranking.ts'
-import { type Change, changesBefore, findChanges, tellChange } from './recent-changes.ts'
+import { type Change, changesBefore, findChanges, stoppedAround, tellChange } from './recent-changes.ts'
 import type { Candidate, Reason, RootCause } from './root-cause.ts'
 import { clockTime, listed, rounded } from './wording.ts'
 
@@ -94,11 +94,11 @@ export function* rankSystem(
   // Without a time before nothing but errors can be told.
   const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
   const ends = { find: () => findEnds(withoutFailed(system, failures)), scale: DETECTORS.structure.scale }
-  const ranked = yield* rankSuspects(found, system, failures, ends)
+  const changes = hasBaseline ? yield* findChanges(system) : []
+  const ranked = yield* rankSuspects(found, system, failures, { ends, stopped: stoppedAround(changes, system.atMs) })
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
   const waiting = waitingFor(ranked)
-  const changes = hasBaseline ? yield* findChanges(system) : []
   const candidates: Candidate[] = []
   const onsets = new Map<string, number>()
   let cold: Change | undefined

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { AT_MS, observation, rootCauseOf, shop, USUAL } from '../../testing/root-cause-fixture.ts'
+import { AT_MS, type Line, observation, rootCauseOf, shop, USUAL } from '../../testing/root-cause-fixture.ts'
 import type { Observation, ReadChange } from './observed/observation.ts'
 import { type ChangeNature, changeIn } from './recent-changes.ts'
 
@@ -23,6 +23,8 @@ const LINES: Readonly<Record<string, ChangeNature | undefined>> = {
   'Stopping container orders': 'stop',
   'received fast shutdown request': 'stop',
   'Received SHUTDOWN from user admin': 'stop',
+  'SIGTERM received, draining connections': 'stop',
+  'Evicted pod orders from node': 'stop',
   'Scaled up replica set orders-7d9f5c4b8d to 1': 'release',
   'Helm upgrade succeeded': 'release',
   'Configuration reloaded from /etc/app.yaml': 'configuration',
@@ -33,6 +35,8 @@ const LINES: Readonly<Record<string, ChangeNature | undefined>> = {
   'Stepping down from primary in response to heartbeat': 'leader',
   'Schema is up to date. No migration necessary.': undefined,
   'request started': undefined,
+  'HTTP GET /v<*>/orders/<*> started': undefined,
+  'POST /orders <*> started': undefined,
   'Starting order 17': undefined,
   'order stored': undefined,
   'comment posted: the release of orders failed, deployed just before': undefined,
@@ -67,6 +71,13 @@ describe('changes before a failure', () => {
     expect(toldOf(event('Pod report-7d9f5c4b8d-x2v4p'))).to.equal(undefined)
   })
 
+  it('are those of the service whose pod the kubelet names', () => {
+    const killed = (pod: string) =>
+      saidAt(-5, 'kubelet', 'Killing container with a grace period', { text: `Killing container with a grace period: pod prod/${pod}` })
+    expect(toldOf(killed('payments-7d9f5c4b8d-x2v4p'))).to.match(/^payments stopped at/)
+    expect(toldOf(killed('report-7d9f5c4b8d-x2v4p'))).to.equal(undefined)
+  })
+
   it('are those of the service that a release names', () => {
     const release = { text: 'Helm upgrade succeeded', whole: '{"msg":"Helm upgrade succeeded","release":"payments"}' }
     expect(toldOf(saidAt(-20, 'fluxcd', '{"msg":<*>}', release))).to.match(/^payments was released at 11:59:40 UTC/)
@@ -77,6 +88,26 @@ describe('changes before a failure', () => {
     expect(toldOf(...jobs)).to.equal(undefined)
     const secret = saidAt(-20, 'payments', 'Configuration changed: <*>', { text: 'Configuration changed: "token v1.2.3 of ada"' })
     expect(toldOf(secret)).to.equal('payments had its configuration changed at 11:59:40 UTC (“Configuration changed: <*>”)')
+  })
+
+  it('are not told where they come all the time, and are where they began lately', () => {
+    const starts = (fromSeconds: number) =>
+      Array.from({ length: Math.ceil(-fromSeconds / 12) }, (_, at) => saidAt(fromSeconds + 12 * at, 'payments', 'worker <*> started'))
+    expect(toldOf(...starts(-900))).to.equal(undefined)
+    expect(toldOf(...starts(-240))).to.match(/^payments started at/)
+  })
+
+  it('a service that stopped just before is the one that refused a connection by its address', () => {
+    const refused: readonly Line[] = [
+      ...USUAL.slice(0, 3),
+      { service: 'orders', says: 'connect ECONNREFUSED <*>', afterMs: 3, isError: true },
+      { service: 'gateway', says: 'request failed', afterMs: 3, isError: true },
+    ]
+    // Back after two of three minutes.
+    const requests = shop(i => (i < 80 ? refused : USUAL)).map(each => ({ ...each, traceId: '', spanId: '' }))
+    const stopped = saidAt(-1, 'payments', 'SIGTERM received, draining connections')
+    expect(rootCauseOf([...requests, stopped]).candidates[0]!.service).to.equal('payments')
+    expect(rootCauseOf(requests).candidates[0]!.service).to.equal('orders')
   })
 
   it('make nothing of a time without a fault', () => {

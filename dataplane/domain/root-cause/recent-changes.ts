@@ -69,13 +69,14 @@ const CHANGES: readonly (readonly [ChangeNature, RegExp])[] = [
   [
     'stop',
     new RegExp(
-      `^(?:stopping container|shutdown complete|received (?:sigterm|shutdown\\b|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`,
+      `^(?:stopping container|(?:killing|evicted) (?:container|pod)\\b|${SUBJECT}(?:shutdown complete|(?:got|caught) (?:signal )?sigterm|sigterm received)|received (?:sigterm|signal:? (?:sigterm|terminated)|shutdown\\b|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`,
       'i',
     ),
   ],
 ]
+/** Also the lines of requests: `HTTP GET /orders started`. */
 const NO_CHANGE =
-  /\bno (?:changes?|migrations?)\b|up to date|unchanged|already|^(?:request|job|task|transaction|session|batch|backup|sync|import|export|stream|checkpoint|cycle|scan)\b/i
+  /^(?:HTTP(?:\/[\d.<*>]{1,5})? )?(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) |\bno (?:changes?|migrations?)\b|up to date|unchanged|already|^(?:request|job|task|transaction|session|batch|backup|sync|import|export|stream|checkpoint|cycle|scan)\b/i
 
 /** The change that a line of a log tells of; undefined for most. */
 export function changeIn(line: string): ChangeNature | undefined {
@@ -112,7 +113,7 @@ export function* findChanges({ services, kinds, baseline, window }: ObservedSyst
       })
     }
   return [...byStatement.values()]
-    .filter(changes => timesApart(changes) < ROUTINE_TIMES)
+    .filter(changes => !isRoutine(changes, baseline.firstMs))
     .flat()
     .sort((a, b) => a.timeMs - b.timeMs)
 }
@@ -124,18 +125,25 @@ interface Find {
 
 /** The object of an event stands behind its words. */
 const OBJECT = /: [A-Z][A-Za-z]{2,40} ([a-z0-9][\w.-]{0,252})$/
+/** So does that of a line of the kubelet. */
+const POD = /: pod (?:[\w.-]{1,253}\/)?([a-z0-9][\w.<*>-]{0,252})$/
 
 /** A platform tells of others: one that names no service of the tenant tells nothing. */
 function changedService({ kind, source: { change } }: ObservedRecord, nature: ChangeNature, find: Find): number | undefined {
-  if (change?.isEvent === true) {
-    const [, object] = OBJECT.exec(change.text) ?? []
+  const [, pod] = POD.exec(change?.text ?? '') ?? []
+  if (pod !== undefined || change?.isEvent === true) {
+    const object = pod ?? OBJECT.exec(change!.text)?.[1]
     return object === undefined ? undefined : find.host(object)
   }
   return nature === 'release' ? (find.named(change?.whole ?? kind.pattern, kind.service) ?? kind.service) : kind.service
 }
 
-function timesApart(changes: readonly Change[]): number {
-  return changes.filter(({ timeMs }, at) => at === 0 || timeMs - changes[at - 1]!.timeMs > TOGETHER_MS).length
+/** They come at several times apart; or all the time, since the baseline began: a rollout begins. Both in the order of time. */
+function isRoutine(changes: readonly Change[], firstMs: number): boolean {
+  const apart = changes.filter(({ timeMs }, at) => at === 0 || timeMs - changes[at - 1]!.timeMs > TOGETHER_MS).length
+  if (apart >= ROUTINE_TIMES) return true
+  const [first, last] = [changes[0]!.timeMs, changes.at(-1)!.timeMs]
+  return first - firstMs <= TOGETHER_MS && last - first > (ROUTINE_TIMES - 1) * TOGETHER_MS
 }
 
 /** Changes to be told of a service that began to fail at `onsetMs`: its own first, then the latest, each nature once; in the order of time. */
@@ -152,6 +160,11 @@ export function changesBefore(changes: readonly Change[], service: number, onset
     if (told.size < MAX_TOLD && !told.has(key)) told.set(key, change)
   }
   return [...told.values()].sort((a, b) => a.timeMs - b.timeMs)
+}
+
+/** Services that tell of their stop within a minute before the window, or in it. */
+export function stoppedAround(changes: readonly Change[], atMs: number): ReadonlySet<number> {
+  return new Set(changes.filter(({ nature, timeMs }) => nature === 'stop' && timeMs >= atMs - OTHER_START_MS).map(({ service }) => service))
 }
 
 const ORDER = Object.fromEntries(CHANGES.map(([nature], place) => [nature, place])) as Readonly<Record<ChangeNature, number>>

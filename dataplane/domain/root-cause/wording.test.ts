@@ -29,6 +29,19 @@ describe('words of reasons', () => {
     expect(quoted(`no space left on device ${statement}`)).to.match(/^“no space left on device column_a, .*…”$/)
   })
 
+  it('of a longer message without a known reason the innermost error is quoted', () => {
+    const wrapped = 'could not publish article <*> of the evening edition to the front page of region north'
+    expect(quoted(`${wrapped}: while rendering the teaser: template: hero image has no caption`)).to.equal(
+      '“could not publish article <*> of the … of region north: while rendering the teaser: template: hero image has no caption”',
+    )
+    expect(quoted(`${wrapped}: acme.render.TeaserException: region: hero image has no caption in this language`)).to.match(
+      /^“could not publish .* … acme\.render\.TeaserException: region: hero image has no caption in/,
+    )
+    expect(quoted(`${wrapped} and of all others around it (see: https://acme.example/a/b)`)).to.match(
+      /^“could not .* region north and of all.*…”$/,
+    )
+  })
+
   it('names are listed, and times told by the clock', () => {
     expect([listed([]), listed(['a']), listed(['a', 'b']), listed(['a', 'b', 'c'])]).to.deep.equal(['', 'a', 'a and b', 'a, b and c'])
     expect(clockTime(Date.UTC(2026, 0, 1, 8, 52, 6))).to.equal('08:52:06 UTC')

@@ -11,6 +11,8 @@ const MAX_QUOTE = 120
 /** Parts of a longer line: as much as tells who speaks, and the words right before the reason. */
 const MAX_OPENING = 40
 const BEFORE_REASON = 24
+/** Words of the innermost error, at least: what stands behind a last colon may be a value. */
+const MIN_INNERMOST = 3
 /** Characters that are looked at. */
 const MAX_LINE = 4_096
 
@@ -34,14 +36,27 @@ function withoutFrames(message: string): string {
 
 /** At most `MAX_QUOTE` characters: the start of a line, and where a reason stands further behind, that with the words around it. */
 function aroundReason(line: string): string {
-  const reason = line.length > MAX_QUOTE ? reasonIn(line) : undefined
+  const reason = line.length > MAX_QUOTE ? (reasonIn(line) ?? innermost(line)) : undefined
   if (reason === undefined || reason.to < MAX_QUOTE) return shortened(line, MAX_QUOTE)
   const opening = wholeWords(line.slice(0, MAX_OPENING))
   const room = MAX_QUOTE - opening.length - 3
-  const earliest = Math.max(Math.min(reason.from - BEFORE_REASON, line.length - room), opening.length)
+  const before = reason.to - reason.from + BEFORE_REASON > room ? 0 : BEFORE_REASON
+  const earliest = Math.max(Math.min(reason.from - before, line.length - room), opening.length)
   const from = line.indexOf(' ', earliest) + 1
   const start = from > 0 && from <= reason.from ? from : reason.from
   return `${opening} … ${shortened(line.slice(start), room)}`.toWellFormed()
+}
+
+/** The name of an exception, before its words. */
+const EXCEPTION = /[\w.$]{1,120}(?:Exception|Error)(?=: )/g
+
+/** Callers put their words before those of the error that they pass on: the cause stands behind the name of the last exception, else behind the last colon. */
+function innermost(line: string): ReturnType<typeof reasonIn> {
+  const named = [...line.matchAll(EXCEPTION)].at(-1)
+  if (named !== undefined) return { from: named.index, to: line.length }
+  const from = line.lastIndexOf(': ') + 2
+  const words = line.startsWith('http', from) ? 0 : (line.slice(from).match(/\p{L}{2,}/gu)?.length ?? 0)
+  return from > 1 && words >= MIN_INNERMOST ? { from, to: line.length } : undefined
 }
 
 /** The words before the last blank. */

@@ -3,7 +3,7 @@
  * that names another service counts for that service. Failed requests say little about which service is silent: see `withoutFailed` (Decisions 6).
  */
 import { type ErrorReader, readErrors } from '../errors/error-reader.ts'
-import { readErrorWords, tellsKernelKill, tellsLastingState } from '../errors/read-error-words.ts'
+import { readErrorWords, tellsKernelKill, tellsLastingState, tellsWorkerKill } from '../errors/read-error-words.ts'
 import { type Findings, HintBoard } from '../findings.ts'
 import { entryOf } from '../observed/entry-of.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from '../observed/observed-system.ts'
@@ -107,10 +107,11 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
 
 /**
  * Pairs of services without trace ids: the errors of the first one follow those of the second. Not where both stand on one node, and all errors of the first tell
- * a lasting state: the disk of the node is full for both. From another node it passes on the words of its database.
+ * a lasting state: the disk of the node is full for both. From another node it passes on the words of its database. That a process of its own was killed follows nothing but the kernel.
  */
 function findUntracedEchoes({ untraced }: ObservedPeriod, risen: ReadonlySet<Kind>): ReturnType<typeof findEchoes> {
-  const errors = untraced.filter(({ isError, kind }) => isError && risen.has(kind))
+  const ownKills = new Set([...risen].filter(kind => wordsOf(kind).some(tellsWorkerKill)))
+  const errors = untraced.filter(({ isError, kind }) => isError && risen.has(kind) && !ownKills.has(kind))
   // A node that is the only one tells nobody apart.
   if (new Set(untraced.map(({ source }) => source.node)).size < 2) return findEchoes(errors)
   const lasting = new Map([...new Set(errors.map(({ kind }) => kind))].map(kind => [kind, tellsLasting(kind)]))

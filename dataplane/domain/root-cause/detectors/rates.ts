@@ -132,7 +132,7 @@ function addStatements(board: HintBoard, window: ObservedPeriod, counted: Counte
         tell: () => ({
           kind: reason,
           strength: hint.strength,
-          text: `${quoted(textOf(kind))} ${says}: ${recordsOf(series.inWindow)}, ${rounded(expected)} expected`,
+          text: `${quoted(textOf(kind))} ${says}: ${recordsOf(series.inWindow)}, ${reason === 'new' ? 'never before' : `${rounded(expected)} expected`}`,
           patternId: kind.patternId,
           count: series.inWindow,
           expected: rounded(expected),

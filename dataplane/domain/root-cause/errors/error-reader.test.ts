@@ -221,11 +221,10 @@ describe('what errors tell', () => {
       expect(waits(text), text).to.equal('answer')
     expect(waits('timeout waiting for connection')).to.equal('connection')
     expect(waits('publish timed out after 10 s')).to.equal('connection')
-    expect(waits('order failed')).to.equal(undefined)
+    for (const text of ['order failed', 'call to orders-db: context deadline exceeded', 'getaddrinfo ENOTFOUND bank.internal'])
+      expect(waits(text), text).to.equal(undefined)
     for (const text of [
-      'call to orders-db: context deadline exceeded',
       'POST https://api.maps.example/lookup failed: 503 Service Unavailable',
-      'getaddrinfo ENOTFOUND bank.internal',
       'no space left on device',
       'canceling statement due to statement timeout',
     ])
@@ -256,6 +255,18 @@ describe('what errors tell', () => {
     expect(named('dial tcp: lookup orders on 10.96.0.10:53: no such host')).to.equal(1)
     expect(named('dial tcp: lookup orders on 10.96.0.10:53: i/o timeout')).to.equal(undefined)
     expect(named("Failed to resolve 'orders' ([Errno -3] Temporary failure in name resolution)")).to.equal(undefined)
+  })
+
+  it('the kernel killed the service that says so itself, where it is the only one', () => {
+    const kill = kind('coredns', 'Memory cgroup out of memory: Killed process 40112 (gunicorn) total-vm:1203421kB')
+    const told = (service: string) => kind(service, 'Worker (pid:31) was sent SIGKILL! Perhaps out of memory?')
+    expect(namedBy(kill, told('orders'))).to.deep.equal(['orders', undefined])
+    expect(namedBy(kill, told('orders'), told('web'))).to.deep.equal([undefined, undefined, undefined])
+  })
+
+  it('a name service that has no answer waits for no service of the tenant', () => {
+    const asked = kind('coredns', '[ERROR] plugin/errors: 2 shop.local. AAAA: read tcp 10.4.1.3:38812->10.96.0.10:53: i/o timeout')
+    expect(readErrors(SERVICES, [asked]).waits(asked)).to.equal('nothing')
   })
 
   it('of several services that the platform restarts the kernel killed the first', () => {

@@ -21,6 +21,7 @@ import {
   tellsNothing,
   tellsOomKill,
   tellsRestarts,
+  tellsWorkerKill,
   withOpenReasons,
 } from './read-error-words.ts'
 
@@ -32,7 +33,7 @@ export interface ErrorReader {
   isAnswered(kind: Kind): boolean
   /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
   unresolvedNameOf(kind: Kind): string | undefined
-  /** The thing that its service waited for, where it does not tell whose; undefined where it tells nothing but that something failed. */
+  /** The thing that its service waited for, where it does not tell whose; undefined where it names another service, or tells nothing but that something failed. */
   waits(kind: Kind): Waiting | undefined
   /** Complains of another service, or says nothing but that something failed, where another service says more. */
   isRemote(kind: Kind): boolean
@@ -59,6 +60,8 @@ interface ReadKind {
   readonly named: number | undefined
 }
 
+const NAME_SERVICE = /dns/i
+
 const isFaultOfClient = (text: string) => refusesLogin(text) || asksWrongly(text)
 
 /** `firstMs`: when an error came first, ms since the epoch; infinite where nobody knows. */
@@ -72,9 +75,17 @@ export function readErrors(
   const findHost = createFindHost(services)
   const findCalled = createFindCalled(services, findHost)
   const hasSystem = createHasSystem(services)
+  const isNameService = (service: number) => NAME_SERVICE.test(services[service]!)
   const namedBy = createNamedBy(services, findHost)
   const findProcess = createFindProcess(services)
   const killedBefore = createKilledBefore(all, kind => readOnce(kind).named, firstMs)
+  let ownKills: ReadonlySet<number> | undefined
+  /** The only service, beside the speaker, that tells itself that a process of its own was killed. */
+  const saysItself = (speaker: number): number | undefined => {
+    ownKills ??= new Set(all.filter(kind => textsOf(kind).some(tellsWorkerKill)).map(({ service }) => service))
+    const [service, ...others] = ownKills
+    return others.length === 0 && service !== speaker ? service : undefined
+  }
 
   /** The service that a kind complains of, by its attributes, and the system that its words name. */
   const calledBy = (kind: Kind, words: readonly ErrorWords[]) => {
@@ -106,7 +117,8 @@ export function readErrors(
     const foreign = readForeign(kind, texts)
     if (foreign !== undefined) return foreign
     const { system, called } = calledBy(kind, words)
-    const killed = () => (texts.some(tellsOomKill) ? (findProcess(texts, kind.service) ?? killedBefore(kind)) : undefined)
+    const killed = () =>
+      texts.some(tellsOomKill) ? (findProcess(texts, kind.service) ?? killedBefore(kind) ?? saysItself(kind.service)) : undefined
     const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined) ?? killed()
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
     // Attributes say of whom it complains.
@@ -121,7 +133,8 @@ export function readErrors(
       kind.called.some(({ hosts }) => hosts.some(isStranger))
     if (isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
     const isUnanswered =
-      sense === 'callee' || words.some(each => each.refusesPeer) || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
+      !isNameService(kind.service) &&
+      (sense === 'callee' || words.some(each => each.refusesPeer) || (sense === 'plain' && first.isUnanswered && kind.called.length === 0))
     return {
       sense,
       named,
@@ -143,7 +156,10 @@ export function readErrors(
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
-    waits: kind => (readOnce(kind).sense === 'vague' ? undefined : (readOnce(kind).waits ?? 'nothing')),
+    waits: kind => {
+      const { sense, named, waits } = readOnce(kind)
+      return sense === 'vague' || named !== undefined ? undefined : (waits ?? 'nothing')
+    },
     isAnswered: kind => readOnce(kind).isAnswered === true,
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
@@ -240,7 +256,7 @@ type NamedBy = (words: ErrorWords, speaker: number, called: number | undefined) 
 
 function createNamedBy(services: readonly string[], findHost: FindHost): NamedBy {
   const findNamed = createFindNamed(services)
-  const nameService = services.findIndex(name => /dns/i.test(name))
+  const nameService = services.findIndex(name => NAME_SERVICE.test(name))
   return ({ sense, hosts, isUnresolved, isLookupUnanswered, refusesPeer, isOfNearEnd, withoutCallers }, speaker, called) => {
     if (isOfNearEnd) return undefined
     // The names that a name service looked up are not at fault.

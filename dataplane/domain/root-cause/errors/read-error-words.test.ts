@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { maskMessage } from '../../records/pattern.ts'
 import {
   type ErrorSense,
+  maskBesideStatus,
   readErrorWords,
   reasonIn,
   tellsKernelKill,
@@ -10,6 +12,7 @@ import {
   tellsRestarts,
   tellsSlowStatement,
   tellsStall,
+  tellsWorkerKill,
   waitsForOthers,
   withOpenReasons,
 } from './read-error-words.ts'
@@ -232,6 +235,20 @@ describe('words of errors', () => {
     expect(sites('Connection to orders-db:5432 refused')).to.deep.equal([])
   })
 
+  it('name brokers and stores whose client passes on that they take no more, or have no leader', () => {
+    const said = {
+      'nats: API error: code=503 err_code=10077 description=maximum bytes exceeded': 'nats',
+      'nats: timeout': 'nats',
+      'etcdserver: leader changed': 'etcd',
+      'etcdserver: mvcc: database space exceeded': 'etcd',
+      'gocql: no response received from cassandra within timeout period: read timeout': 'cassandra',
+      'scylla::QueryError(RequestTimeout)': 'cassandra',
+      'redis.exceptions.ConnectionError: max number of clients reached': 'redis',
+    }
+    for (const [text, system] of Object.entries(said)) expect(readErrorWords(text).system, text).to.equal(system)
+    expect(readErrorWords('JetStream resource limits exceeded for account: "MEDIA"').sense).to.equal('own')
+  })
+
   it('name the system whose client complains, unless of what it was asked', () => {
     const system = (text: string) => readErrorWords(text).system
     expect(system('PSQLException: ERROR: canceling statement due to statement timeout')).to.equal('postgresql')
@@ -296,6 +313,37 @@ describe('words of errors', () => {
       'POST http://payments:8080 failed: disk full',
     )
     expect(withOpenReasons('no cart of "Ada"')).to.equal('no cart of "Ada"')
+  })
+
+  it('hide no name of code that Ruby quotes', () => {
+    expect(withOpenReasons("undefined method `plan_name' for nil:NilClass")).to.equal('undefined method plan_name for nil:NilClass')
+  })
+
+  it('are masked beside the status of an answer, the codes of errors and known names', () => {
+    for (const text of [
+      'requests.exceptions.HTTPError: 429 Client Error: Too Many Requests',
+      'googleapi: Error 429: Quota exceeded',
+      'https response error StatusCode: 503',
+      'tls: failed to verify certificate: x509: certificate has expired',
+      'operation error S3: PutObject',
+      'Disk is full (OS errno 28 - No space left on device)',
+      'ORA-00942: table or view does not exist',
+    ])
+      expect(maskBesideStatus(text, maskMessage), text).to.equal(text)
+    expect(maskBesideStatus('order 503 of user x50 failed with code 404', maskMessage)).to.equal(
+      'order <*> of user x<*> failed with code 404',
+    )
+  })
+
+  it('tell that a server lost a process of its own', () => {
+    for (const text of [
+      '[1] [ERROR] Worker (pid:31) was sent SIGKILL! Perhaps out of memory?',
+      "Process 'ForkPoolWorker-3' pid:118 exited with 'signal 9 (SIGKILL)'",
+      'worker process 31 exited on signal 9',
+      'server process (PID 118) was terminated by signal 9: Killed',
+    ])
+      expect([tellsWorkerKill(text), readErrorWords(text).sense], text).to.deep.equal([true, 'own'])
+    expect(tellsWorkerKill('worker process 31 exited on signal 15')).to.equal(false)
   })
 
   it('name where their reason stands', () => {

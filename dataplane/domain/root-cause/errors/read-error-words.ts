@@ -58,7 +58,9 @@ const STATE: readonly RegExp[] = [
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
   /partitioned_network|network partition|split[- ]brain|lost quorum|quorum (?:is |was )?lost/i,
   /resource limit alarm(?! cleared)|memory_high_watermark set|free bytes: \d+\. limit/i,
-  /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
+  /too many (?:clients|connections|open files)|max number of clients reached|\bemfile\b|remaining connection slots/i,
+  // Brokers, and stores of settings.
+  /maximum (?:\w{1,20} ){0,2}(?:bytes|messages|consumers|connections|storage) exceeded|resource limits exceeded|insufficient (?:storage )?resources|database space exceeded/i,
   /\bdeadlock\b|lock wait timeout/i,
   STUCK_DISK,
 ]
@@ -78,6 +80,9 @@ const PLATFORM =
 const BAD_CERTIFICATE =
   'certificate (?:has |is )?expired|certificate.{0,40}not yet valid|path validation failed|remote certificate (?:is|was) invalid|zertifikat (?:ist )?abgelaufen|certificat (?:a )?expiré|certificado (?:ha )?(?:caducado|expirado)|证书已?过期|証明書の有効期限'
 
+/** A server tells that one of its own processes was killed. */
+const WORKER_KILL = /\b(?:worker|process|child)\b.{0,80}\b(?:sigkill|signal:? (?:9|killed))\b/i
+
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
@@ -92,6 +97,8 @@ const OWN: readonly RegExp[] = [
   /\b(?:secret|configmap) "?[\w.-]{1,253}"? not found|mountvolume\.setup failed|failed calling webhook/i,
   // A server that takes no more at once, by a limit of its own.
   /\bworker_connections are not enough|server reached (?:pm\.)?max|maximum concurrent connection limit|listen queue of .{1,100} full/i,
+  // A server whose worker was ended from outside, most often by the kernel for its memory.
+  WORKER_KILL,
   PLATFORM,
 ]
 
@@ -102,7 +109,7 @@ const PEER_REFUSES = /\bhandshake error from\b|\bremote error: tls\b|\balert (?:
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
 const CLIENT =
-  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|misconf redis|oom command not allowed|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
+  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|misconf redis|oom command not allowed|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|nats: |nats\.errors|etcdserver: |rediserror|redis::|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
 
 /** Packages and exceptions of clients, by the system that they ask. */
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
@@ -113,13 +120,16 @@ const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb|\brunning with the --(?:super-)?read-only option/i],
   [
     'redis',
-    /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i,
+    /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis|\brediserror\b|\bredis::|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i,
   ],
   ['rabbitmq', /\bamqp|\bpika\./i],
   ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka|since batch creation/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
   ['memcached', /memcache|\bdalli::|\benyim\./i],
   ['elasticsearch', /elasticsearch\.|elasticsearch\w{0,40}exception|opensearchpy|opensearch\w{0,40}exception/i],
+  ['nats', /\bnats: |\bnats\.errors\b|\bio\.nats\./i],
+  ['etcd', /\betcdserver: |\betcd3\.exceptions\b/i],
+  ['cassandra', /com\.datastax\.|\bcassandra\.(?:cluster|protocol)|\bgocql: |\bscylla::/i],
   // The only one that there is.
   ['database', /\bdatabase\b|\bdatenbank|\bbase de (?:données|datos)\b|\bbanco de dados\b|数据库|データベース/i],
 ]
@@ -143,10 +153,10 @@ const ADDRESS = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}:(\d{4,5})\b/
 
 /** A client has no connection. */
 const CUT_OFF =
-  /exception opening socket|server selection (?:timed out|error)|no server (?:is )?available|server has failed and is disabled|unable to connect|could not connect|\bconnection terminated\b|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation/i
+  /exception opening socket|server selection (?:timed out|error)|no server (?:is )?available|server has failed and is disabled|unable to connect|could not connect|\bconnection terminated\b|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation|\bnats: (?:timeout|no re|no servers)|\b(?:read|write|request) ?timeout(?:exception|error)?\b/i
 /** A server refuses everybody. */
 const REFUSED =
-  /statement timeout|lock timeout|terminating connection|\brunning with the --(?:super-)?read-only option|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i
+  /statement timeout|lock timeout|terminating connection|\brunning with the --(?:super-)?read-only option|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link|\betcdserver: (?:leader changed|no leader|too many requests)/i
 
 /** The far end of a call told that it failed. */
 const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
@@ -273,6 +283,8 @@ const MASKED_PORT = /\w:<\*>/
 const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
 /** Clients of Python name whom they asked in quotes. */
 const QUOTED_HOST = /\bhost='([a-z][\w.-]{0,252})'/gi
+/** Ruby quotes names of its code by two marks, of which the first would hide all up to the next one. */
+const QUOTED_BY_RUBY = /`([a-z_][\w ]{0,80}[?!=]?)'/gi
 /** An apostrophe within a word is no mark. */
 const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\\]){1,200})\1/gu
 
@@ -281,6 +293,7 @@ export function withOpenReasons(text: string): string {
   const isReason = (words: string) => [NETWORK, NEAR_END, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
   return text
     .replaceAll(QUOTED_HOST, 'host=$1')
+    .replaceAll(QUOTED_BY_RUBY, '$1')
     .replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
 }
 
@@ -310,6 +323,11 @@ export function killedProcess(text: string): string | undefined {
   return process ?? task
 }
 
+/** Whether a server tells that one of its own processes was killed. */
+export function tellsWorkerKill(text: string): boolean {
+  return WORKER_KILL.test(text.slice(0, MAX_CHARACTERS))
+}
+
 /** Restarted again and again: the platform knows the service, and hardly the reason. */
 export function tellsRestarts(text: string): boolean {
   return RESTARTS.test(text.slice(0, MAX_CHARACTERS))
@@ -325,9 +343,13 @@ export function tellsLastingState(text: string): boolean {
   return LASTING.test(text.slice(0, MAX_CHARACTERS))
 }
 
+/** A server answers no more than so much. */
+const LIMITED =
+  /\bslow ?down\b|reduce your request rate|too many (?:concurrent )?requests|rate ?limit|rate exceeded|throttl(?:ed|ing)|quota .{0,40}exceeded|exceeded .{0,40}quota|larger than max|\b(?:message|entity|payload) too (?:large|long)|\bis sealed\b/i
+
 /** Where the reason stands that an error names: the first place of its strongest words; undefined without any. */
 export function reasonIn(text: string): { readonly from: number; readonly to: number } | undefined {
-  for (const words of [NEAR_END, ...OWN, ...STATE, POOL_EMPTY, NETWORK, REFUSED]) {
+  for (const words of [NEAR_END, ...OWN, ...STATE, POOL_EMPTY, LIMITED, NETWORK, REFUSED]) {
     const found = words.exec(text)
     if (found !== null) return { from: found.index, to: found.index + found[0].length }
   }
@@ -341,19 +363,24 @@ export function namesReason(text: string): boolean {
 }
 
 /** An HTTP status of a failure, where a message tells it as such. */
-const STATUS =
-  /(?<=(?:->|\b(?:status(?: code)?:?|code:?|answered(?: with)?|returned|responded(?: with)?|failed:|failed with|HTTP\/\d(?:\.\d)?"?)) )[45]\d\d\b/gi
+const STATUS = [
+  /(?<=(?:->|\b(?:status|error|answered(?: with)?|returned|responded(?: with)?|failed(?: with)?|HTTP\/\d(?:\.\d)?"?)|code)[:=]? )[45]\d\d\b/,
+  /\b[45]\d\d(?= (?:client error|server error|bad request|unauthorized|forbidden|not found|conflict|too many requests|internal server error|bad gateway|service unavailable|gateway time-?out)\b)/,
+]
+/** Names and codes with digits: a reader knows `x509`, and what to look for under `errno 28`. */
+const NAMES = /(?<![\w.-])(?:x509|s3|ec2|k8s|ipv[46]|oauth2|sha256)(?![\w-])|(?<=\berrno[ :=]{1,2})\d{1,3}\b|\b(?:ORA|MY)-\d{5,6}\b/
+const SHOWN = new RegExp([...STATUS, NAMES].map(({ source }) => source).join('|'), 'gi')
 /** Stand for digits that no mask takes for such. */
 const PRIVATE_USE = 0xe000
 
-/** Masks a message, but for the status of an answer: whether it was 401, 429 or 503 is the reason. */
+/** Masks a message, but for the status of an answer and the codes of errors: whether it was 401, 429 or 503 is the reason. */
 export function maskBesideStatus(message: string, mask: (text: string) => string): string {
-  const shown = message.replaceAll(STATUS, status => shifted(status, PRIVATE_USE - ZERO))
+  const shown = message.replaceAll(SHOWN, words => words.replaceAll(/\d/g, digit => shifted(digit, PRIVATE_USE - ZERO)))
   return mask(shown).replaceAll(/[\ue000-\ue009]/g, digit => shifted(digit, ZERO - PRIVATE_USE))
 }
 
 const ZERO = 48
-const shifted = (text: string, by: number) => String.fromCharCode(...Array.from(text, char => char.charCodeAt(0) + by))
+const shifted = (digit: string, by: number) => String.fromCharCode(digit.charCodeAt(0) + by)
 
 const LOGIN =
   /password authentication failed|access denied for user|login failed for user|authentication failed|\bwrongpass\b|invalid username-password/i

@@ -77,6 +77,7 @@ const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ['rabbitmq', /rabbit/],
   ['kafka', /kafka|redpanda/],
   ['elasticsearch', /elastic|opensearch/],
+  ['cassandra', /cassandra|scylla/],
   [
     'database',
     /postgres|pgsql|(?:^|-)pg(?:-|$)|mysql|mariadb|mongo|mssql|sql-?server|oracle|cassandra|scylla|cockroach|(?:^|-)(?:db|database)(?:-|$)/,
@@ -89,7 +90,7 @@ const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
 const ROLES_OF_SYSTEMS: readonly (readonly [system: RegExp, name: RegExp])[] = [
   [/sql/i, /(?:^|-)(?:db|database)(?:-|$)/],
   [/redis|valkey|memcache/i, /(?:^|-)cache(?:-|$)/],
-  [/kafka|rabbitmq|redpanda/i, /(?:^|-)(?:broker|mq|queue)(?:-|$)/],
+  [/kafka|rabbitmq|redpanda|nats/i, /(?:^|-)(?:broker|mq|queue)(?:-|$)/],
 ]
 /** `orders-service` uses `orders-db`. */
 const ROLE = /-?(?:service|svc|api|app)$/

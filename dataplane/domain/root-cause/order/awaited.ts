@@ -39,8 +39,15 @@ const LEAST_SLOW = 0.5
 /** For each service that waits those for which it may wait, with the part of its strength from which on they explain it; without any where no trace tells which. */
 export type Awaited = ReadonlyMap<number, ReadonlyMap<number, number>>
 
-/** `isCutOff`: the other service is silent because the first one fails too early. */
-export function findAwaited(all: readonly Seen[], system: ObservedSystem, risen: ReadonlySet<Kind>, isCutOff: CutOff): Awaited {
+export interface AwaitedIn {
+  readonly risen: ReadonlySet<Kind>
+  /** The other service is silent because the first one fails too early. */
+  readonly isCutOff: CutOff
+  /** Services that told of their stop shortly before, or while, others fail. */
+  readonly stopped: ReadonlySet<number>
+}
+
+export function findAwaited(all: readonly Seen[], system: ObservedSystem, { risen, isCutOff, stopped }: AwaitedIn): Awaited {
   const waiting = strongest(all.filter(waits))
   if (waiting.length === 0) return new Map()
   const { baseline, kinds } = system
@@ -48,7 +55,7 @@ export function findAwaited(all: readonly Seen[], system: ObservedSystem, risen:
   const isHeard = heardLater(system, traced)
   const isHeardBeside = heardInFailing(system.window, new Set(servicesOf(waiting)), risen)
   const isMute = ({ nature, service }: Seen) =>
-    nature === 'silence' ? traced.has(service) || !isHeard(service) : nature === 'broken' && traced.has(service)
+    nature === 'silence' ? traced.has(service) || !isHeard(service) || stopped.has(service) : nature === 'broken' && traced.has(service)
   const mute = new Set(servicesOf(strongest(all.filter(isMute))))
   const broken = new Set(servicesOf(all.filter(({ nature }) => nature === 'broken')))
   const begun = servicesOf(strongest(all.filter(beginsOnly)))
@@ -69,7 +76,10 @@ export function findAwaited(all: readonly Seen[], system: ObservedSystem, risen:
       ? begun.filter(other => other !== service && (!traced.has(service) || !traced.has(other) || isBeside(service, other)))
       : []
     const isUnheard = (other: number) =>
-      !isHeard(other) || broken.has(other) || (traced.has(service) && traced.has(other) && !isHeardBeside(service, other))
+      !isHeard(other) ||
+      broken.has(other) ||
+      stopped.has(other) ||
+      (traced.has(service) && traced.has(other) && !isHeardBeside(service, other))
     const unheard =
       isUnanswered && hanging.length === 0
         ? [...mute].filter(other => mayWait(service, other) && isUnheard(other) && !isCutOff(service, other))

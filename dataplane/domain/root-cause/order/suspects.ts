@@ -58,7 +58,7 @@ export function* rankSuspects(
   found: readonly ScaledFindings[],
   system: ObservedSystem,
   failures: Failures,
-  ends?: Ends,
+  { ends, stopped = new Set() }: { readonly ends?: Ends; readonly stopped?: ReadonlySet<number> } = {},
 ): Generator<void, readonly Suspect[]> {
   const newcomers = findNewcomers(system)
   const byService = new Map<number, { score: number; hints: { hint: Hint; strength: number }[] }>()
@@ -75,7 +75,7 @@ export function* rankSuspects(
     return { service, score, nature: natureAs(nature, failures.echoing.has(service), newcomers.has(service)), hints: sorted }
   })
   const isCutOff = cutOffAmong(suspects, system, failures)
-  const awaited = findAwaited(suspects, system, failures.risen, isCutOff)
+  const awaited = findAwaited(suspects, system, { risen: failures.risen, isCutOff, stopped })
   // Those that wait complain of others.
   const waiting = (suspect: Suspect): Suspect => {
     const known = awaited.get(suspect.service)

@@ -37,6 +37,27 @@ describe('the node on which services fail', () => {
     expect(summary).to.contain('while it and payments are hardly heard from node node-b')
   })
 
+  it('is not told where few requests, of many lines each, come to other nodes by chance', () => {
+    const requests = ['orders', 'payments'].flatMap(service =>
+      Array.from({ length: 66 }, (_, i) => {
+        const isAfter = i >= 60
+        const node = NODES[isAfter ? 2 * (i % 2) : i % 3]!
+        const startMs = AT_MS + (isAfter ? 5_000 + (i - 60) * 20_000 : (i - 60) * 15_000)
+        return Array.from({ length: 12 }, (_, line) =>
+          observation({
+            ...{ service, node, traceId: `${service} ${i}`, pattern: `step ${'abcdefghijkl'[line]}`, timeMs: startMs + line * 10 },
+            ...(isAfter && service === 'orders' && line === 11 && { isError: true, pattern: 'read failed' }),
+            logId: `${service} ${i} ${line}`,
+          }),
+        )
+      }).flat(),
+    )
+    const { summary } = rootCauseOf(requests)
+    expect(summary)
+      .to.match(/^Most likely orders: “read failed”/)
+      .and.not.contain(' node ')
+  })
+
   it('is not told of one service, of errors of all nodes, and where less is heard of everybody', () => {
     for (const change of [
       (each: Observation) => (each.node === 'node-b' && each.service === 'orders' ? failing(each) : each),

@@ -23,7 +23,10 @@ const SILENT_SHARE = 0.4
 /** and so many standard deviations are missing. */
 const MISSING = 3
 
-/** Records by service and node. */
+/** Lines of one request come together: what a service writes in one, or in one second, is one piece of evidence. */
+const TOGETHER_MS = 1_000
+
+/** Requests, and seconds beside these, in which a service is heard from a node. */
 type NodeCounts = ReadonlyMap<number, ReadonlyMap<string, number>>
 
 /** Yields every few ms. */
@@ -49,16 +52,16 @@ function* countByNode(
   { records }: Pick<ObservedPeriod, 'records'>,
   counts: (record: ObservedPeriod['records'][number]) => boolean,
 ): Generator<void, NodeCounts> {
-  const byService = new Map<number, Map<string, number>>()
+  const byService = new Map<number, Map<string, Set<string | number>>>()
   let done = 0
   for (const record of records) {
     if (++done % 5_000 === 0) yield
-    const { node } = record.source
+    const { node, traceId } = record.source
     if (node === undefined || !counts(record)) continue
-    const byNode = entryOf(byService, record.kind.service, () => new Map<string, number>())
-    byNode.set(node, (byNode.get(node) ?? 0) + 1)
+    const byNode = entryOf(byService, record.kind.service, () => new Map<string, Set<string | number>>())
+    entryOf(byNode, node, () => new Set()).add(traceId === '' ? Math.floor(record.timeMs / TOGETHER_MS) : traceId)
   }
-  return byService
+  return new Map([...byService].map(([service, byNode]) => [service, new Map([...byNode].map(([node, { size }]) => [node, size]))]))
 }
 
 function servicesByNode(
