@@ -52,6 +52,10 @@ const MAX_DRAWN = 60
 /** A page that scrolls by itself has done so by then. */
 const SCROLLED_MS = 500
 
+const LONG_AGO = 'from=2001-01-01T00:00:00.000Z&to=2001-01-02T00:00:00.000Z'
+/** Answers of a slow network. */
+const LATE_MS = 2_000
+
 describe('lists of the console', function () {
   this.timeout(90_000)
   const at = useConsole({ sharesWindow: true })
@@ -111,6 +115,76 @@ describe('lists of the console', function () {
     const { severities } = await readIncidents(page)
     expect(severities.slice(0, CRITICAL)).to.deep.equal(Array(CRITICAL).fill('critical'))
     expect(severities[CRITICAL]).to.equal('high')
+  })
+
+  for (const { where, empty, full, claim } of [
+    {
+      where: 'incidents',
+      empty: '/incidents?service=nobody',
+      full: '/incidents',
+      claim: /is quiet|No unresolved incident|No incident matches/,
+    },
+    { where: 'records', empty: '/logs?q=unheard', full: '/logs?range=1d', claim: /No record matches|No records in this time/ },
+    { where: 'patterns', empty: '/logs?mode=patterns&q=unheard', full: '/logs?mode=patterns&range=1d', claim: /No messages to group/ },
+    { where: 'compare', empty: '/logs?mode=compare&q=unheard', full: '/logs?mode=compare&range=1d', claim: /Nothing to compare/ },
+    { where: 'trends', empty: `/trends?${LONG_AGO}`, full: '/trends', claim: /No incident began in this time/ },
+    { where: 'overview', empty: `/?${LONG_AGO}`, full: '/?range=1d', claim: /No records in this time|No new pattern/ },
+  ])
+    it(`${where}: nothing is said to be empty before the answer is there, where the one before was`, async () => {
+      await fillIncidents()
+      if (sent === 0) await send(1)
+      const page = await at.open(empty)
+      await eventually(async () => expect(await page.getByText(claim).count()).to.be.above(0))
+      await page.route('**/api/**', async route => {
+        await new Promise(done => setTimeout(done, LATE_MS))
+        await route.continue()
+      })
+      await page.evaluate(`history.pushState(null, '', '${full}')`)
+      await page.waitForTimeout(LATE_MS / 2)
+      expect(await page.getByText(claim).allInnerTexts()).to.deep.equal([])
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+    })
+
+  it('patterns: none is said to be new before its counts are there, where those of another search were', async () => {
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+    const entries = [
+      { service: 'old-news', message: 'disk is nearly full', timestamp: minutesAgo(20) },
+      ...[20, 70, 80].map(minutes => ({ service: 'daily', message: 'backup is done', timestamp: minutesAgo(minutes) })),
+    ]
+    await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: JSON.stringify(entries) })
+    const page = await at.open('/upload')
+    await eventually(async () => {
+      await page.goto(`${at.app.dashboard}/logs?mode=patterns&q=service:old-news`)
+      await page.getByText('disk is nearly full').waitFor({ timeout: 4_000 })
+    })
+    const table = page.getByRole('table', { name: 'Patterns' })
+    await page.route('**/_search?*', async route => {
+      if (route.request().postData()?.includes('pattern_id":[')) await new Promise(done => setTimeout(done, LATE_MS))
+      await route.continue()
+    })
+    await page.evaluate("history.pushState(null, '', '/logs?mode=patterns&q=service:daily')")
+    await page.getByText('1 in 1 records').waitFor()
+    await page.waitForTimeout(LATE_MS / 2)
+    expect(await table.getByText('new', { exact: true }).count()).to.equal(0)
+    await table.getByText('backup is done').waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  it('incidents: rows of other filters are said to be such while an answer takes its time', async () => {
+    await fillIncidents()
+    const page = await at.open('/incidents', { width: 1_000 })
+    await incidentRows(page).first().waitFor()
+    await page.route('**/api/ticketing/api/incidents?*', async route => {
+      await new Promise(done => setTimeout(done, LATE_MS))
+      await route.continue()
+    })
+    await page.getByRole('button', { name: /^Escalated/ }).click()
+    const list = page.getByRole('region', { name: 'List of incidents' })
+    await list.getByText('Reading incidents…').waitFor({ timeout: LATE_MS })
+    expect(await list.getAttribute('aria-busy')).to.equal('true')
+    await list.getByText('No incident matches').waitFor()
+    expect(await list.getAttribute('aria-busy')).to.equal(null)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   it('incidents on a phone: the page begins with its title and filters, not with the first row', async () => {

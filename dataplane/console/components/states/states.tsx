@@ -106,7 +106,7 @@ export function LogIn() {
 const PATIENCE_MS = 500
 
 /** True once `isWaiting` has held for half a second. */
-function useSlow(isWaiting: boolean): boolean {
+export function useSlow(isWaiting: boolean): boolean {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {
     if (!isWaiting) return setSlow(false)

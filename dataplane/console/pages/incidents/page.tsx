@@ -11,7 +11,7 @@ import { Page, Panel } from '../../components/layout/panel.tsx'
 import { atLeast } from '../../components/layout/text-size.ts'
 import { FirstLog, useAnyLogs } from '../../components/states/first-log.tsx'
 import { useIsStale } from '../../components/states/stale.tsx'
-import { EmptyState, ErrorPanel, Pending } from '../../components/states/states.tsx'
+import { EmptyState, ErrorPanel, Pending, useSlow } from '../../components/states/states.tsx'
 import { useLink } from '../../url-state/links.ts'
 import { useSearch } from '../../url-state/use-search.ts'
 import { noteOf, useActor } from './data/use-actor.ts'
@@ -208,15 +208,26 @@ interface ListPanelProps {
 }
 
 function ListPanel({ list, filters, counts, currentId, isSplit, hrefOf, setFilters, goToDetail }: ListPanelProps) {
-  const { incidents, error, isPending, hasMore, isLoadingMore, loadMore, retry } = list
+  const { incidents, error, isPending, isOutdated, hasMore, isLoadingMore, loadMore, retry } = list
   const { chosen, choose, chooseAll, clear } = useChosen(incidents)
+  const isSlow = useSlow(isOutdated)
   const current = useRef(currentId)
   current.current = currentId
   useShortcut('x', 'Choose the incident', () => current.current && choose(current.current, !chosen.has(current.current)), {
     group: 'Incidents',
   })
   return (
-    <section className={listStyles.panel} aria-label="List of incidents">
+    <section
+      className={listStyles.panel}
+      aria-label="List of incidents"
+      aria-busy={isOutdated || undefined}
+      data-outdated={isOutdated || undefined}
+    >
+      {isSlow && (
+        <p className={listStyles.reading} role="status">
+          Reading incidents…
+        </p>
+      )}
       {chosen.size > 0 && (
         <BatchBar
           chosen={incidents.filter(({ id }) => chosen.has(id))}

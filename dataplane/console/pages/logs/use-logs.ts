@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { request } from '../../api/request.ts'
 import { type SearchBody, searchLogs, searchLogsEach } from '../../api/search.ts'
 import { serverNow } from '../../api/server-clock.ts'
+import { keepUnless } from '../../components/states/keep-shown.ts'
 import type { TimeWindow } from '../../url-state/time-range.ts'
 import { type LogRecord, readRecords } from './records/log-record.ts'
 import { facetRequests, readFacets, readValues, valuesBody } from './requests/facets.ts'
@@ -47,7 +48,7 @@ export function useRecords(scope: Scope | undefined, order: Order) {
     queryFn: async ({ pageParam, signal }) => readRecords(await searchLogs(recordsBody(scope!, { order, after: pageParam }), signal)),
     getNextPageParam: (last, pages) =>
       last.length < PAGE_SIZE || pages.length * PAGE_SIZE >= MAX_LOADED_RECORDS ? undefined : last.at(-1)?.sort,
-    placeholderData: keepPreviousData,
+    placeholderData: before => keepUnless(before, ({ pages }) => pages.every(page => page.length === 0)),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const pages = query.data?.pages

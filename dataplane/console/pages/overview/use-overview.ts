@@ -1,10 +1,11 @@
 /** The readings of the overview, repeated while the page is open and looks at a time up to now. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { readInfrastructure } from '../../api/agent.ts'
 import { readBridgeHealth } from '../../api/bridge.ts'
 import { searchLogs, searchLogsEach } from '../../api/search.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { listIncidents } from '../../api/ticketing.ts'
+import { keepUnless } from '../../components/states/keep-shown.ts'
 import { type TimeRange, windowBefore, windowOf } from '../../url-state/time-range.ts'
 import { readIncidentCounts } from '../incidents/data/use-incidents.ts'
 import { NO_FILTERS } from '../incidents/rules/incident-filters.ts'
@@ -25,7 +26,6 @@ import { type OpenStatus, readOpenIncidents } from './read-open-incidents.ts'
 const REFRESH_MS = 15_000
 
 const refreshing = (range: TimeRange) => ({
-  placeholderData: keepPreviousData,
   refetchInterval: range.kind === 'relative' ? REFRESH_MS : (false as const),
 })
 
@@ -42,6 +42,7 @@ export function useCounts(range: TimeRange) {
       const [more, moreBefore] = await searchLogsEach([servicesBody(window, names), servicesBody(earlier, names)], signal)
       return readCounts(withServices(now!, more!), withServices(before!, moreBefore!), window)
     },
+    placeholderData: before => keepUnless(before, ({ records }) => records === 0),
   })
 }
 
@@ -66,6 +67,7 @@ export function useNewPatterns(range: TimeRange) {
       const unknown = ids.filter(id => !known.has(id))
       return unknown.length === 0 ? [] : readNewPatterns(await searchLogs(newPatternsBody(unknown, window), signal))
     },
+    placeholderData: before => keepUnless(before, patterns => patterns.length === 0),
   })
 }
 

@@ -3,13 +3,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { searchIncidents } from '../../api/search.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { readStatistics } from '../../api/ticketing.ts'
+import { keepUnless } from '../../components/states/keep-shown.ts'
 import { type TimeRange, type TimeWindow, windowBefore, windowOf } from '../../url-state/time-range.ts'
 import { readTrends, trendsBeforeBody, trendsBody } from './trends-data.ts'
 
 const REFRESH_MS = 60_000
 
 const refreshing = (range: TimeRange) => ({
-  placeholderData: keepPreviousData,
   refetchInterval: range.kind === 'relative' ? REFRESH_MS : (false as const),
 })
 
@@ -25,6 +25,7 @@ export function useTrends(range: TimeRange) {
       ])
       return readTrends(now, before, window)
     },
+    placeholderData: before => keepUnless(before, ({ series }) => series.length === 0),
   })
 }
 
@@ -34,6 +35,7 @@ const periodOf = ({ fromMs, toMs }: TimeWindow) => ({ from: new Date(fromMs).toI
 export function useStatistics(range: TimeRange) {
   return useQuery({
     queryKey: ['trends', 'statistics', range],
+    placeholderData: keepPreviousData,
     ...refreshing(range),
     async queryFn({ signal }) {
       const window = windowOf(range, serverNow())

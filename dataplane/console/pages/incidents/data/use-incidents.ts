@@ -6,6 +6,7 @@ import { serverNow } from '../../../api/server-clock.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
 import { listSilences } from '../../../api/ticketing-config.ts'
+import { keepUnless } from '../../../components/states/keep-shown.ts'
 import { countsQuery, type IncidentCounts, type IncidentFilters, listQuery, readCounts } from '../rules/incident-filters.ts'
 import { type ListPage, listOf, readPage } from '../rules/incident-pages.ts'
 import { findSeenBefore, lastNote, READ_BEFORE } from '../rules/seen-before.ts'
@@ -31,6 +32,8 @@ export interface IncidentList {
   readonly incidents: readonly Incident[]
   readonly hasMore: boolean
   readonly isPending: boolean
+  /** They are those of other filters, until the answer to these is there. */
+  readonly isOutdated: boolean
   readonly isLoadingMore: boolean
   readonly error: Error | null
   loadMore(): void
@@ -38,19 +41,19 @@ export interface IncidentList {
 }
 
 export function useIncidentList(filters: IncidentFilters): IncidentList {
-  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+  const { data, error, isPending, isPlaceholderData, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery({
     queryKey: INCIDENT_KEYS.list(filters),
     initialPageParam: undefined as ListPage<Incident>['next'],
     queryFn: ({ pageParam, signal }) =>
       readPage(query => listIncidents(listQuery(filters, { ...query, nowMs: serverNow() }), signal), filters, pageParam),
     getNextPageParam: last => last.next,
-    placeholderData: keepPreviousData,
+    placeholderData: before => keepUnless(before, ({ pages }) => pages.every(page => page.incidents.length === 0)),
     refetchInterval: POLL_MS,
     meta: { quiet: true },
   })
   const incidents = useMemo(() => listOf(data?.pages ?? [], filters.order), [data, filters.order])
   return {
-    ...{ incidents, isPending, hasMore: hasNextPage, isLoadingMore: isFetchingNextPage },
+    ...{ incidents, isPending, isOutdated: isPlaceholderData, hasMore: hasNextPage, isLoadingMore: isFetchingNextPage },
     error: data === undefined ? error : null,
     loadMore: () => void fetchNextPage(),
     retry: refetch,

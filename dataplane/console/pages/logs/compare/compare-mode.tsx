@@ -9,6 +9,7 @@ import { TimeChart } from '../../../components/chart/time-chart.tsx'
 import { compareCounts, formatCount } from '../../../components/format.ts'
 import { type Column, DataTable } from '../../../components/layout/data-table.tsx'
 import { Panel } from '../../../components/layout/panel.tsx'
+import { keepUnless } from '../../../components/states/keep-shown.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states/states.tsx'
 import { sayWindow, type TimeWindow } from '../../../url-state/time-range.ts'
 import { useLogsActions } from '../filters.ts'
@@ -58,7 +59,7 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
         barsBefore: readHistogram(barsBefore, other, barMs),
       }
     },
-    placeholderData: keepPreviousData,
+    placeholderData: before => keepUnless(before, ({ comparison: { total, totalBefore } }) => total + totalBefore === 0),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const { data, error } = query

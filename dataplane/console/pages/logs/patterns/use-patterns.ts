@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { searchLogs, searchLogsEach } from '../../../api/search.ts'
+import { keepUnless } from '../../../components/states/keep-shown.ts'
 import { windowBefore } from '../../../url-state/time-range.ts'
 import {
   PATTERN_COUNT,
@@ -32,12 +33,10 @@ export interface Patterns {
   readonly hasBefore: boolean
 }
 
-const OPTIONS = { placeholderData: keepPreviousData, staleTime: Number.POSITIVE_INFINITY } as const
-
 export function usePatterns(scope: Scope | undefined) {
   const counts = useQuery({
-    ...OPTIONS,
     queryKey: logsKey('patterns', scope),
+    staleTime: Number.POSITIVE_INFINITY,
     enabled: scope !== undefined,
     queryFn: async ({ signal }) => {
       const [now, before] = await searchLogsEach([patternCountsBody(scope!), patternsBeforeBody(scope!)], signal)
@@ -49,6 +48,7 @@ export function usePatterns(scope: Scope | undefined) {
         totalBefore: before!.hits.total.value,
       }
     },
+    placeholderData: before => keepUnless(before, ({ counts, countsBefore }) => counts.size + countsBefore.size === 0),
   })
   const found = counts.data
   const ids = useMemo(() => (found === undefined ? [] : [...found.counts.keys()]), [found])
@@ -59,7 +59,8 @@ export function usePatterns(scope: Scope | undefined) {
     [found],
   )
   const rest = useQuery({
-    ...OPTIONS,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
     queryKey: logsKey('pattern-details', found?.scope, ids, gone),
     enabled: found !== undefined && ids.length + gone.length > 0,
     queryFn: async ({ signal }) => {
@@ -79,7 +80,9 @@ export function usePatterns(scope: Scope | undefined) {
   })
   const data = useMemo((): Patterns | undefined => {
     if (found === undefined) return undefined
-    const countBefore = (id: string) => (rest.data === undefined ? found.countsBefore.get(id) : (rest.data.countsBefore.get(id) ?? 0))
+    // Texts stay from search to search, counts do not.
+    const counted = rest.isPlaceholderData ? undefined : rest.data?.countsBefore
+    const countBefore = (id: string) => (counted === undefined ? found.countsBefore.get(id) : (counted.get(id) ?? 0))
     return {
       total: found.total,
       hasBefore: found.totalBefore > 0,
@@ -88,6 +91,6 @@ export function usePatterns(scope: Scope | undefined) {
         ...gone.map(id => ({ id, count: 0, countBefore: found.countsBefore.get(id) ?? 0, details: rest.data?.details.get(id) })),
       ],
     }
-  }, [found, gone, rest.data])
+  }, [found, gone, rest.data, rest.isPlaceholderData])
   return { data, error: counts.error ?? rest.error, refetch: () => Promise.all([counts.refetch(), rest.refetch()]) }
 }
