@@ -160,7 +160,7 @@ function openingFailed(path: string, cause: unknown): Error {
   return new Error(`cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}${remedy}`, { cause })
 }
 
-/** Of an extended result code, which has more in its upper bits. */
+/** Bits of the primary code in an extended one. */
 const PRIMARY_CODE = 0xff
 const isDamaged = (path: string) =>
   `: put ${dirname(path)} back from a backup, or move it away to begin anew. It names all indices: put back alone, an older one does not know those of later days`
