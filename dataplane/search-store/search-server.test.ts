@@ -217,7 +217,10 @@ describe('a search store whose file cannot be opened', () => {
     const refusal = await startTestStore({ dir }).catch((error: Error) => error)
     expect(refusal)
       .to.be.an('error')
-      .with.property('message', `cannot open ${join(dir, 'store.db')}: unable to open database file`)
+      .with.property(
+        'message',
+        `cannot open ${join(dir, 'store.db')}: unable to open database file: ${dir} and what is in it must be readable and writable for this user`,
+      )
     rmSync(dir, { recursive: true })
   })
 })

@@ -75,6 +75,9 @@ const MAINTENANCE_MS = 5_000
 /** Connections that still send after this are cut off. */
 const DRAIN_MS = 10_000
 
+const UNNAMED =
+  'a directory holds documents of an index that store.db does not name, as where an older store.db was put back: it is left as it is. Stop, put back the whole directory of the store from one backup and start again, or remove the directory'
+
 export function createSearchServer(config: SearchServerConfig): SearchServer {
   let running: RunningServer | undefined
   return {
@@ -132,6 +135,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
         { index: name, problem: storage.problem, directory: join(config.dir, 'indices', uuid) },
         'an index could not be opened and is red; restore its directory from a backup and start again, or delete the index',
       )
+    for (const directory of catalog.unnamed) config.log.error({ directory, catalogue: join(config.dir, 'store.db') }, UNNAMED)
     const { clock, log, dir, cacheBytes = DEFAULT_CACHE_BYTES } = config
     const leases = new Leases({ dir: join(dir, 'leases'), clock })
     queries = (config.createQueryRunner ?? createUsualRunner)({ catalog, leases, clock, log, dir, cacheBytes })

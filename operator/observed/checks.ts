@@ -114,7 +114,9 @@ function connection(
     return { type, status: 'True', reason: 'Connected', message: `the bridge is connected to ${what}` }
   if (seen === undefined)
     return { type, status: 'Unknown', reason: 'NotChecked', message: `whether ${what} can be reached is known once the bridge runs` }
-  const message = `the ${gathered.bridgeHealth?.component} cannot reach ${what} at ${where}`
+  // It says what is amiss with one that it reaches.
+  const trouble = seen.startsWith('connected, ') ? `is ${seen} (${what} at ${where})` : `cannot reach ${what} at ${where}`
+  const message = `the ${gathered.bridgeHealth?.component} ${trouble}`
   return { type, status: 'False', reason: 'Disconnected', message, effect: 'progressing' }
 }
 

@@ -10,6 +10,7 @@ import { createSharedCounters } from '../../telemetry/shared-counters.ts'
 import { createConnectionState } from '../connection-state.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { createBridgeApi } from './bridge-api.ts'
+import { healthOfToday, troubleOfToday } from './red-day.ts'
 import { startRetention } from './retention.ts'
 import { createRuntimeConfig } from './runtime-config.ts'
 import { startStreamWatch } from './stream-watch.ts'
@@ -79,7 +80,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
     threadState,
     streamJobs: () => streams.states(),
     busState: createConnectionState(() => bus.describe(), clock),
-    searchState: createConnectionState(() => store.clusterStatus(), clock),
+    searchState: createConnectionState(() => healthOfToday(store, clock), clock, troubleOfToday),
     log,
   })
   // Stopped after the work, so that health can be asked until then.

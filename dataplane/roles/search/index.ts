@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { lockDirectory } from '../../process/directory-lock.ts'
+import { withFailingDisk } from '../../process/failing-disk.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { noteFormat } from '../data-format.ts'
 import { defineRole, type RoleContext } from '../role.ts'
@@ -10,7 +11,9 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'se
   keep(lockDirectory(dataDir), lock => lock.release())
   noteFormat(dataDir)
   const server = keep(createSearchServer({ dir: join(dataDir, 'search'), host, port: settings.SEARCH_PORT, clock, log }))
-  await server.start()
+  await server.start().catch((error: unknown) => {
+    throw withFailingDisk(error, dataDir)
+  })
   const { port = settings.SEARCH_PORT } = server.address ?? {}
   log.info({ host, port, dataDir }, 'search listens')
   return { port }

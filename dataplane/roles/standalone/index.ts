@@ -5,6 +5,7 @@ import { startCommandSocket } from '../../command-socket/command-socket.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { portSettings } from '../../contract/env.ts'
 import { lockDirectory } from '../../process/directory-lock.ts'
+import { withFailingDisk } from '../../process/failing-disk.ts'
 import { type Running, startTogether } from '../../process/running.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createBackends } from '../backends.ts'
@@ -119,6 +120,8 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       const data = { directory, host, port: settings.SEARCH_PORT, logLevel: settings.LOG_LEVEL, logFormat } as const
       return keep(await startSearchThread({ data, log, clock }))
     }
+  }).catch((error: unknown) => {
+    throw withFailingDisk(error, DATA_DIR)
   })
 }
 

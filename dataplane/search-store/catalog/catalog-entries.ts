@@ -28,6 +28,8 @@ const INDEX_KIND = 'index'
 /** An entry for each alias of each index: a change writes its own entries, not all of them. */
 const ALIAS_KIND = 'alias'
 const STREAM_KIND = 'data_stream'
+/** An entry for each index whose files are to go, by its UUID: others that no index names were lost, not deleted. */
+const DELETED_KIND = 'deleted'
 
 /** Methods that write take part in the caller's `transaction`. */
 export class CatalogEntries {
@@ -65,9 +67,20 @@ export class CatalogEntries {
   }
 
   /** Its aliases are deleted with it. */
-  deleteIndex(name: string): void {
+  deleteIndex({ name, uuid }: { readonly name: string; readonly uuid: string }): void {
+    this.#put(DELETED_KIND, uuid, {})
     this.#database.deleteEntry(INDEX_KIND, name)
     this.#database.deleteEntriesBelow(ALIAS_KIND, aliasEntryName(name, ''))
+  }
+
+  /** The UUIDs of deleted indices whose files may be there. */
+  deletions(): ReadonlySet<string> {
+    return new Set(this.#read(DELETED_KIND).keys())
+  }
+
+  /** Their files are gone. */
+  forgetDeletions(uuids: Iterable<string>): void {
+    for (const uuid of uuids) this.#database.deleteEntry(DELETED_KIND, uuid)
   }
 
   aliases(): readonly { readonly index: string; readonly alias: string; readonly config: AliasConfig }[] {

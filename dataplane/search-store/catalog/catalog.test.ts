@@ -37,7 +37,7 @@ class Entries {
 
 const storages: StorageOpener = {
   open: async () => ({ destroy: async () => {}, close: async () => {} }) as Partial<IndexStorage> as IndexStorage,
-  removeOrphans: async () => {},
+  removeOrphans: async () => [],
   remove: async () => {},
 }
 

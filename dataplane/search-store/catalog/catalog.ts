@@ -64,6 +64,9 @@ export class Catalog {
   readonly #reserve: DeletionReserve
   /** Indices that are being made, so that concurrent requests wait for the same one. */
   readonly #creating = new Map<string, Promise<CatalogIndex>>()
+  /** Deleted indices whose files are gone; the next deletion forgets them. */
+  readonly #removed = new Set<string>()
+  #unnamed: readonly string[] = []
 
   constructor(database: DocumentDatabase, storages: StorageOpener, clock: Clock, reserve: DeletionReserve = NO_RESERVE) {
     this.#reserve = reserve
@@ -79,7 +82,9 @@ export class Catalog {
    */
   async load(): Promise<void> {
     const records = this.#entries.indices()
-    await this.#storages.removeOrphans(new Set(Array.from(records.values(), ({ uuid }) => uuid)))
+    const deletions = this.#entries.deletions()
+    this.#unnamed = await this.#storages.removeOrphans(new Set(Array.from(records.values(), ({ uuid }) => uuid)), deletions)
+    if (deletions.size > 0) this.#entries.transaction(() => this.#entries.forgetDeletions(deletions))
     for (const [name, record] of records) {
       const own = { ...record, mappings: this.#mappings.of(record.mappings) }
       const storage = await this.#reopen(name, record)
@@ -106,6 +111,11 @@ export class Catalog {
     const failures: unknown[] = []
     for (const { storage } of this.indices) await storage.maintain?.().catch(error => void failures.push(error))
     if (failures.length > 0) throw failures[0]
+  }
+
+  /** Directories with documents that belong to no index, and to none that was deleted. */
+  get unnamed(): readonly string[] {
+    return this.#unnamed
   }
 
   /** The indices that could not be opened. */
@@ -245,7 +255,7 @@ export class Catalog {
     const indices = names.flatMap(name => this.#streams.find(name)?.indices ?? []).flatMap(name => this.#indices.get(name) ?? [])
     this.#delete(() => {
       for (const name of names) this.#entries.deleteStream(name)
-      for (const { name } of indices) this.#entries.deleteIndex(name)
+      this.#deleteEntries(indices)
     })
     for (const name of names) this.#streams.remove(name)
     await this.#remove(indices)
@@ -335,9 +345,7 @@ export class Catalog {
         throw illegalArgument(`index [${name}] is the write index for data stream [${stream}] and cannot be deleted`)
     }
     const indices = names.flatMap(name => this.#indices.get(name) ?? [])
-    this.#delete(() => {
-      for (const { name } of indices) this.#entries.deleteIndex(name)
-    })
+    this.#delete(() => this.#deleteEntries(indices))
     await this.#remove(indices)
   }
 
@@ -351,6 +359,11 @@ export class Catalog {
     }
   }
 
+  #deleteEntries(indices: readonly CatalogIndex[]): void {
+    this.#entries.forgetDeletions(this.#removed)
+    for (const index of indices) this.#entries.deleteIndex(index)
+  }
+
   /** Removes the indices whose entries are deleted. */
   async #remove(indices: readonly CatalogIndex[]): Promise<void> {
     this.#resolved.clear()
@@ -359,9 +372,12 @@ export class Catalog {
       if (dataStream !== undefined) this.#streams.indices.remove(dataStream.name, name)
       for (const alias of aliases.keys()) this.#aliases.remove(alias, name)
     }
+    // Their deletions were forgotten in the same commit.
+    this.#removed.clear()
     const turns = new Turns()
-    for (const { storage } of indices) {
+    for (const { uuid, storage } of indices) {
       await storage.destroy()
+      this.#removed.add(uuid)
       if (turns.isDue()) await turns.next()
     }
   }
@@ -379,7 +395,7 @@ export class Catalog {
     this.#checkWriteIndices(changes, gone)
     const removedIndices = removed.flatMap(name => this.#indices.get(name) ?? [])
     this.#entries.transaction(() => {
-      for (const { name } of removedIndices) this.#entries.deleteIndex(name)
+      this.#deleteEntries(removedIndices)
       for (const { action, index, alias, config } of changes)
         if (action === 'add') this.#entries.putAlias(index, alias, config)
         else this.#entries.deleteAlias(index, alias)

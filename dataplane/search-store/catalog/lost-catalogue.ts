@@ -18,6 +18,7 @@ export function refuseLostCatalogue(dir: string, database: DocumentDatabase): vo
   )
 }
 
-function holdsDocuments(dir: string): boolean {
+/** Whether the directory is that of a log index with documents. */
+export function holdsDocuments(dir: string): boolean {
   return statSync(dir).isDirectory() && readdirSync(dir).some(name => name.endsWith('.seg') && statSync(join(dir, name)).size > 0)
 }

@@ -1,4 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -140,7 +152,7 @@ describe('an index that has lost files', () => {
     ['a segment', (folder: string) => rmSync(join(folder, '00000001.seg')), '00000001.seg is missing: it had at least '],
     ['what a segment held', (folder: string) => truncateSync(join(folder, '00000001.seg')), '00000001.seg is damaged at byte 0: '],
     ['index.json', (folder: string) => rmSync(join(folder, 'index.json')), 'index.json is missing: '],
-    ['its directory', (folder: string) => rmSync(folder, { recursive: true }), 'index.json is missing: '],
+    ['its directory', (folder: string) => rmSync(folder, { recursive: true }), ' is missing: it held all of'],
   ] as const)
     it(`is red, and the others go on (${what})`, async () => {
       const dir = mkdtempSync(join(tmpdir(), 'red-index-'))
@@ -167,6 +179,90 @@ describe('an index that has lost files', () => {
       await again.stop()
       rmSync(dir, { recursive: true })
     })
+})
+
+describe('a directory beside those of the indices', () => {
+  let dir: string
+  let store: TestStore
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'index-directories-'))
+    store = await startTestStore({ dir })
+    await store.request('PUT', `/${RED}/_doc/1`, { a: 1 })
+  })
+  afterEach(async () => {
+    await store.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  const folderOf = async (index: string) =>
+    join(dir, 'indices', (await store.request('GET', `/${index}/_settings?flat_settings=true`)).body[index].settings['index.uuid'])
+  const startAgain = async () => {
+    store = await startTestStore({ dir })
+  }
+  const count = async (index: string) => (await store.request('GET', `/${index}/_count`)).body.count
+
+  it('that was moved away is not made anew: it can be moved back', async () => {
+    const folder = await folderOf(RED)
+    await store.stop()
+    renameSync(folder, join(dir, 'kept'))
+    await startAgain()
+    expect((await store.request('GET', `/${RED}/_count`)).text).to.contain(`${folder} is missing`)
+    expect(existsSync(folder)).to.equal(false)
+    await store.stop()
+    renameSync(join(dir, 'kept'), folder)
+    await startAgain()
+    expect(await count(RED)).to.equal(1)
+  })
+
+  it('in another of its name is told', async () => {
+    const folder = await folderOf(RED)
+    await store.stop()
+    renameSync(folder, join(dir, 'kept'))
+    mkdirSync(folder)
+    renameSync(join(dir, 'kept'), join(folder, 'kept'))
+    await startAgain()
+    expect((await store.request('GET', `/${RED}/_count`)).text).to.contain(
+      `one level too deep, in ${join(folder, 'kept')}; move them to ${folder}`,
+    )
+  })
+
+  it('is a copy that somebody made, and stays', async () => {
+    const folder = await folderOf(RED)
+    await store.stop()
+    for (const ending of ['.bak', '-2026.11.21']) cpSync(folder, `${folder}${ending}`, { recursive: true })
+    await startAgain()
+    expect(readdirSync(join(dir, 'indices'))).to.have.length(3)
+    expect(store.logged).to.deep.equal([])
+  })
+
+  it('with documents that an older store.db does not name stays, and is told', async () => {
+    await store.stop()
+    cpSync(join(dir, 'store.db'), join(dir, 'older.db'))
+    await startAgain()
+    await store.request('PUT', `/${GREEN}/_doc/1`, { a: 1 })
+    const folder = await folderOf(GREEN)
+    await store.stop()
+    renameSync(join(dir, 'store.db'), join(dir, 'newer.db'))
+    renameSync(join(dir, 'older.db'), join(dir, 'store.db'))
+    await startAgain()
+    expect(store.logged).to.deep.equal([{ directory: folder, catalogue: join(dir, 'store.db') }])
+    expect(await count(RED)).to.equal(1)
+    expect((await store.request('GET', `/${GREEN}/_count`)).status).to.equal(404)
+    await store.stop()
+    renameSync(join(dir, 'newer.db'), join(dir, 'store.db'))
+    await startAgain()
+    expect([await count(RED), await count(GREEN)]).to.deep.equal([1, 1])
+  })
+
+  it('of an index whose deletion was interrupted goes at the start', async () => {
+    await store.request('PUT', `/${GREEN}/_doc/1`, { a: 1 })
+    const folder = await folderOf(GREEN)
+    cpSync(folder, join(dir, 'kept'), { recursive: true })
+    expect((await store.request('DELETE', `/${GREEN}`)).status).to.equal(200)
+    await store.stop()
+    renameSync(join(dir, 'kept'), folder)
+    await startAgain()
+    expect([existsSync(folder), store.logged]).to.deep.equal([false, []])
+  })
 })
 
 describe('an index with commits behind damage', () => {
@@ -283,6 +379,30 @@ describe('a store whose store.db was lost', () => {
       await again.stop()
       rmSync(dir, { recursive: true })
     })
+})
+
+describe('a store whose store.db is damaged', () => {
+  it('does not start, and says what to do, wherever the file was cut', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'cut-catalogue-'))
+    const store = await startTestStore({ dir })
+    for (let at = 0; at < 20; at++) await store.request('PUT', `/table-${at}/_doc/1`, { a: 'text '.repeat(300) })
+    await store.request('PUT', `/${GREEN}/_doc/1`, { a: 1 })
+    await store.stop()
+    const path = join(dir, 'store.db')
+    const sound = readFileSync(path)
+    for (const length of [1, 100, 2000, 4096, 5000, 8192, sound.length >> 1, sound.length - 4096]) {
+      writeFileSync(path, sound.subarray(0, length))
+      const problem = await startTestStore({ dir }).then(
+        async started => {
+          await started.stop()
+          return 'it started'
+        },
+        error => String(error.message),
+      )
+      expect(problem, `cut at ${length}`).to.contain(path).and.to.contain(`put ${dir} back from a backup`)
+    }
+    rmSync(dir, { recursive: true })
+  })
 })
 
 describe('settings that an index could not be opened with', () => {

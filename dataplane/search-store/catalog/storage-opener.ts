@@ -11,6 +11,7 @@ import type { IndexStorage } from '../storage/index-storage.ts'
 import { openLogIndex } from '../storage/log-engine/log-index.ts'
 import type { ByteCache } from '../storage/log-engine/sealed/byte-cache.ts'
 import type { WriteHealth } from '../write-health.ts'
+import { holdsDocuments } from './lost-catalogue.ts'
 
 export interface StorageConfig {
   readonly name: string
@@ -27,8 +28,11 @@ export interface StorageOpener {
   open(config: StorageConfig): Promise<IndexStorage>
   /** Removes the storage of an index that is not open. */
   remove(uuid: string): Promise<void>
-  /** Removes storages that belong to none of the indices. */
-  removeOrphans(uuids: ReadonlySet<string>): Promise<void>
+  /**
+   * Removes storages that belong to none of the indices: those of `deleted` ones, and such as were never used. Resolves to the directories of others,
+   * which hold documents and stay. Files of other names beside them are somebody's copies, and stay as well.
+   */
+  removeOrphans(uuids: ReadonlySet<string>, deleted: ReadonlySet<string>): Promise<readonly string[]>
 }
 
 export interface StorageOpenerDeps {
@@ -43,6 +47,9 @@ export interface StorageOpenerDeps {
 /** Logs, anomalies and documents of data streams are many and hardly ever change. */
 const isLogIndex = ({ name, isOfStream }: StorageConfig): boolean =>
   isOfStream || name.startsWith('service-logs-') || name.startsWith('service-anomalies-')
+
+/** A UUID as the catalogue makes them. */
+const OWN_NAME = /^[\w-]{22}$/
 
 export function createStorageOpener(dir: string, { database, queue, cache, clock, writes }: StorageOpenerDeps): StorageOpener {
   const root = join(dir, 'indices')
@@ -61,10 +68,16 @@ export function createStorageOpener(dir: string, { database, queue, cache, clock
       removeTable(uuid)
       await rm(join(root, uuid), { recursive: true, force: true })
     },
-    async removeOrphans(uuids) {
+    async removeOrphans(uuids, deleted) {
       for (const uuid of database.tableUuids()) if (!uuids.has(uuid)) removeTable(uuid)
       const directories = existsSync(root) ? await readdir(root) : []
-      for (const name of directories) if (!uuids.has(name)) await rm(join(root, name), { recursive: true, force: true })
+      const unnamed: string[] = []
+      for (const name of directories.filter(name => OWN_NAME.test(name) && !uuids.has(name))) {
+        const directory = join(root, name)
+        if (!deleted.has(name) && holdsDocuments(directory)) unnamed.push(directory)
+        else await rm(directory, { recursive: true, force: true })
+      }
+      return unnamed
     },
   }
 }

@@ -1,5 +1,6 @@
 /** The owner of the log: it alone writes topics, groups and transactions. */
 import { randomInt } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { unknownTopic } from '../../../ports/bus.ts'
@@ -9,6 +10,7 @@ import { toBusError } from './bus-errors.ts'
 import { GroupCoordinator } from './groups/group-coordinator.ts'
 import { GroupJournal, type GroupOffsets } from './groups/group-journal.ts'
 import type { LogFiles } from './log/log-files.ts'
+import { parseSegmentName } from './log/segment.ts'
 import { TopicLog, type TopicLogDeps } from './log/topic-log.ts'
 import { recoverTopic } from './log/topic-recovery.ts'
 import type { LogOwner, TopicLayout, TransactionOutput } from './log-owner.ts'
@@ -75,6 +77,7 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
     clock,
     log,
     ends: () => [...logs.values()].map(topicLog => topicLog.end),
+    hasSegments: () => deps.topics.some(({ name }) => holdsSegments(join(directory, name))),
     beforeCompaction: async () => void (await Promise.all([...logs.values()].map(topicLog => topicLog.syncDecisions()))),
   })
   await journal.open()
@@ -110,6 +113,10 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
   const stopped = new AbortController()
   void keepRetention({ logs: [...logs.values()], newestMs, coordinator, noteEnds, clock, log, signal: stopped.signal })
   return ownerOf({ directory, ends, logs, logOf, journal, coordinator, early, noteEnds, stopped })
+}
+
+function holdsSegments(directory: string): boolean {
+  return existsSync(directory) && readdirSync(directory).some(name => parseSegmentName(name) !== undefined)
 }
 
 /** The topic's share of the cap, by its place among all topics. */

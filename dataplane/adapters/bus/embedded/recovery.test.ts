@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, statSync, truncateSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
@@ -98,6 +99,43 @@ describe('embedded bus: recovery', () => {
       writeFileSync(path.replace('0000000001', '0000000002'), readFileSync(path).subarray(0, length))
       expect((await texts()).slice(0, 3)).to.deep.equal(['first', 'second', 'third'])
     }
+  })
+
+  describe('without the journal of committed offsets', () => {
+    const said: string[] = []
+    const log = {
+      info: () => undefined,
+      warn: () => undefined,
+      error: (fields: object, message: string) => void said.push(`${JSON.stringify(fields)} ${message}`),
+    }
+    const journal = () => join(directory.path, 'groups.journal')
+    beforeEach(async () => {
+      said.length = 0
+      const bus = await directory.open({ log })
+      await bus.send(TOPIC.name, [textRecord('k', 'outside')])
+      const transaction = await bus.beginTransaction()
+      await transaction.send(TOPIC.name, [textRecord('k', 'inside')])
+      await transaction.commit()
+      await bus.stop()
+      const again = await directory.open({ log })
+      await again.stop()
+      expect(said).to.deep.equal([])
+    })
+
+    for (const [what, lose] of [
+      ['missing', () => unlinkSync(journal())],
+      ['empty', () => truncateSync(journal())],
+    ] as const)
+      it(`(${what}) says so with the file, once, and gives all records`, async () => {
+        lose()
+        const bus = await directory.open({ log })
+        expect((await readAll(bus)).map(textOf)).to.deep.equal(['outside', 'inside'])
+        await bus.stop()
+        const again = await directory.open({ log })
+        await again.stop()
+        expect(said).to.have.length(1)
+        expect(said[0]).to.contain(journal()).and.to.contain('read from the oldest record on').and.to.contain('backup')
+      })
   })
 
   describe('of a log with a gap', () => {

@@ -30,7 +30,12 @@ export function findFaults({ backends, infrastructure, bridge }: HealthReadings)
   for (const [name, state] of Object.entries(bridge?.threads ?? {}))
     if (state !== 'running') bad(`The bridge's thread ${name} is ${state}.`)
   if (bridge !== undefined && bridge.bus !== 'connected') bad(`The bridge is ${bridge.bus} from the message bus.`)
-  if (bridge !== undefined && bridge.search !== 'connected') bad(`The bridge is ${bridge.search} from the search store.`)
+  if (bridge !== undefined && bridge.search !== 'connected')
+    bad(
+      bridge.search === 'disconnected'
+        ? 'The bridge is disconnected from the search store.'
+        : `The search store, as the bridge sees it: ${bridge.search}.`,
+    )
   if (infrastructure === undefined) return faults
   const { bus, stream, search, secrets, deadLetters } = infrastructure
   if (bus.status !== 'healthy') (bus.status === 'down' ? bad : warn)(`The message bus is ${bus.status}${behindColon(bus.reason)}.`)

@@ -149,9 +149,27 @@ function openExclusively(path: string): DatabaseSync {
     database?.close()
     if (typeof cause === 'object' && cause !== null && 'errcode' in cause && cause.errcode === SQLITE_BUSY)
       throw new Error(`${path} is in use by another process`, { cause })
-    throw new Error(`cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw openingFailed(path, cause)
   }
 }
+
+/** SQLite's words, with what to do about them. */
+function openingFailed(path: string, cause: unknown): Error {
+  const code = typeof cause === 'object' && cause !== null && 'errcode' in cause ? Number(cause.errcode) & PRIMARY_CODE : 0
+  const remedy = REMEDIES.get(code)?.(path) ?? ''
+  return new Error(`cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}${remedy}`, { cause })
+}
+
+/** Bits of the primary code in an extended one. */
+const PRIMARY_CODE = 0xff
+const isDamaged = (path: string) =>
+  `: put ${dirname(path)} back from a backup, or move it away to begin anew. It names all indices: put back alone, an older one does not know those of later days`
+const REMEDIES: ReadonlyMap<number, (path: string) => string> = new Map([
+  [8, path => `: ${dirname(path)} and what is in it must be writable for this user`],
+  [11, isDamaged],
+  [14, path => `: ${dirname(path)} and what is in it must be readable and writable for this user`],
+  [26, isDamaged],
+])
 
 const dataSync = promisify(fdatasync)
 

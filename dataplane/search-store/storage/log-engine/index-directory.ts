@@ -41,7 +41,9 @@ type StoredState = IndexIdentity & {
  * `isThere` says that the index was made before.
  */
 export function openIdentity(files: IndexFiles, dir: string, config: MappingConfig, fresh: () => IndexIdentity, isThere = false) {
-  files.makeDirectory(dir)
+  // Not made anew where it was there: what is moved to its name would come to lie in it.
+  if (isThere && !files.isThere(dir)) throw new Error(`${dir} is missing: it held all of the index's documents`)
+  if (!isThere) files.makeDirectory(dir)
   const names = files.list(dir)
   if (names.includes('index.json')) {
     const stored = readState(files, stateFile(dir))
@@ -49,6 +51,12 @@ export function openIdentity(files: IndexFiles, dir: string, config: MappingConf
     const identity = { uuid: stored.uuid, createdAtMs: stored.createdAtMs }
     return { identity, mapping, totalFieldsLimit: stored.totalFieldsLimit, listed: listOfRows(stored.segments ?? []) }
   }
+  // `mv` and `cp -r` put a directory into one of the same name.
+  const [inner] = names.filter(name => files.isThere(stateFile(join(dir, name))))
+  if (inner !== undefined)
+    throw new Error(
+      `${stateFile(dir)} is missing: the files of the index are one level too deep, in ${join(dir, inner)}; move them to ${dir}`,
+    )
   if (isThere || names.some(name => name.endsWith('.seg')))
     throw new Error(`${stateFile(dir)} is missing: it says what the fields are, and which segments there must be`)
   const identity = fresh()

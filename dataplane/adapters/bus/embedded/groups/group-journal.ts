@@ -53,6 +53,8 @@ export interface GroupJournalDeps {
   readonly ends: () => readonly TopicEnd[]
   /** Makes decisions that `noteDecided` was told of durable in the topics' own logs: the journal is about to forget them. */
   readonly beforeCompaction: () => Promise<void>
+  /** Whether topics have segments: these are made after the journal. */
+  readonly hasSegments: () => boolean
 }
 
 const SYNC_INTERVAL_MS = 1000
@@ -82,7 +84,7 @@ export class GroupJournal {
   #lastSyncMs = 0
   readonly #ends = new Map<string, TopicEnd>()
   #lastEndsMs = 0
-  /** Lines in the middle of the file could not be read. */
+  /** Lines in the middle of the file could not be read, or all of it is gone. */
   #isDamaged = false
 
   constructor(deps: GroupJournalDeps) {
@@ -90,12 +92,23 @@ export class GroupJournal {
   }
 
   async open(): Promise<void> {
-    const { path, files } = this.#deps
+    const { path, files, clock, log, hasSegments } = this.#deps
     makeDurableDirectory(dirname(path))
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
     this.#length = this.#load(bytes)
+    const isNew = this.#length === 0
+    if (isNew && hasSegments()) {
+      this.#isDamaged = true
+      log.error({ file: path }, LOST)
+    }
     this.#file = await files.open(path)
     await this.#file.truncate(this.#length)
+    if (isNew) {
+      // One that is empty has lost its lines.
+      const line = encodeLine({ transactionId: 0, atMs: clock.nowMs(), groups: [] })
+      await this.#file.write([line], 0)
+      this.#length = line.length
+    }
     await this.#file.sync()
     await files.syncDirectory(dirname(path))
   }
@@ -331,6 +344,8 @@ export class GroupJournal {
   }
 }
 
+const LOST =
+  'the journal of committed offsets is missing or empty beside records: all groups read from the oldest record on. What is stored already is stored under the same ids; with a backup of the whole directory, stop, put it back and start again'
 const DAMAGED_LINES =
   'the journal of committed offsets is damaged: its lines before and behind count. A group that committed last in the damaged ones reads some records again; nothing needs to be done'
 

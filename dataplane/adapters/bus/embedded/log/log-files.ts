@@ -34,10 +34,11 @@ const close = promisify(fs.close)
 export const diskFiles: LogFiles = {
   async open(path) {
     const descriptor = await open(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o640)
+    const named = nameIn(path)
     return {
-      write: (chunks, position) => writeAll(descriptor, chunks, position),
-      sync: () => fdatasync(descriptor),
-      truncate: length => ftruncate(descriptor, length),
+      write: (chunks, position) => writeAll(descriptor, chunks, position).catch(named),
+      sync: () => fdatasync(descriptor).catch(named),
+      truncate: length => ftruncate(descriptor, length).catch(named),
       close: () => close(descriptor),
     }
   },
@@ -55,6 +56,12 @@ export const diskFiles: LogFiles = {
     const { bavail, blocks, bsize } = await fs.promises.statfs(path)
     return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
   },
+}
+
+/** Node's errors of an open file do not name it. */
+const nameIn = (path: string) => (error: NodeJS.ErrnoException) => {
+  error.message += ` '${path}'`
+  throw error
 }
 
 /** `writev` may write less than it was given. */

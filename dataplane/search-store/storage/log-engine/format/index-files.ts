@@ -24,6 +24,7 @@ export interface IndexFiles {
   /** No error when it is not there. */
   remove(path: string): void
   list(dir: string): readonly string[]
+  isThere(path: string): boolean
   makeDirectory(dir: string): void
   removeDirectory(dir: string): void
   /** Makes creations, renames and removals in the directory durable. */
@@ -68,6 +69,7 @@ export const nodeFiles: IndexFiles = {
   link: (from, to) => fs.linkSync(from, to),
   remove: path => fs.rmSync(path, { force: true }),
   list: dir => fs.readdirSync(dir),
+  isThere: path => fs.existsSync(path),
   makeDirectory: dir => {
     makeDurableDirectory(dir)
   },

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import type { PowerCutDisk } from '../../../../testing/power-cut-disk.ts'
 import type { IndexFiles } from '../format/index-files.ts'
 
@@ -28,6 +29,7 @@ export function powerCutFiles(disk: PowerCutDisk): IndexFiles {
     },
     remove: path => disk.remove(path),
     list: directory => disk.list(directory),
+    isThere: path => disk.list(dirname(path)).includes(basename(path)),
     makeDirectory: () => undefined,
     removeDirectory: () => {
       throw new Error('an index that nobody deletes removes no directory')
