@@ -20,7 +20,7 @@ import {
 import { at, listAt, textAt } from './json-at.ts'
 import { asksAgain, lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { type AdfDocument, toAdf } from './rendering/adf.ts'
-import { cutText, oneLine } from './rendering/cut-text.ts'
+import { titleWithin } from './rendering/cut-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
 import { changesSeverity, toldSeverity } from './told-severity.ts'
@@ -164,7 +164,7 @@ async function create(request: TicketRequest, calls: TargetCalls): Promise<Deliv
   const fields = {
     project: { key: field(target, 'projectKey') ?? USUAL_PROJECT },
     issuetype: { name: field(target, 'issueType') ?? USUAL_TYPE },
-    summary: cutText(oneLine(content.title), MAX_SUMMARY) || 'An incident without a title',
+    summary: titleWithin(content.title, MAX_SUMMARY),
     description: toAdf(
       DETAILS.map(detail => describeIncident(content, detail)),
       MAX_DESCRIPTION,

@@ -15,7 +15,7 @@ import {
   unlessRefused,
 } from './http-platform.ts'
 import { at, textAt } from './json-at.ts'
-import { codePoints, cutText, oneLine } from './rendering/cut-text.ts'
+import { codePoints, cutText, oneLine, titleWithin } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
 import { describeChange, describeIncident, type Fact, FULL, factsOf, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field, listField } from './target-field.ts'
@@ -85,7 +85,7 @@ async function create(request: TicketRequest, calls: TargetCalls): Promise<Deliv
   )
   const responders = respondersOf(target)
   const body = {
-    message: cutText(oneLine(content.title), MAX_MESSAGE) || 'An incident without a title',
+    message: titleWithin(content.title, MAX_MESSAGE),
     alias: ticketKey,
     description: toPlainText(
       DETAILS.map(detail => describeIncident(content, detail)),

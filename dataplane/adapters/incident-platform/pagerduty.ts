@@ -7,7 +7,7 @@ import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { TicketRequest } from '../../ports/incident-platform.ts'
 import { type HttpContract, NotDelivered, notOfThisPlatform, type Reply, rootOf, type TargetCalls } from './http-platform.ts'
 import { textAt } from './json-at.ts'
-import { cutText, oneLine } from './rendering/cut-text.ts'
+import { cutText, oneLine, titleWithin } from './rendering/cut-text.ts'
 import {
   type Detail,
   describeChange,
@@ -134,7 +134,7 @@ function eventOf(request: TicketRequest, severity: Severity, detail: Detail) {
     client: 'logpipeline',
     ...(content.link !== undefined && { client_url: content.link, links: [{ href: content.link, text: 'Open the incident' }] }),
     payload: {
-      summary: cutText(oneLine(content.title), MAX_SUMMARY) || 'An incident without a title',
+      summary: titleWithin(content.title, MAX_SUMMARY),
       source: cutText(oneLine(content.service), MAX_SHORT_FIELD) || 'unknown_service',
       severity: SEVERITY[severity],
       timestamp: content.change?.at ?? content.lastSeen,

@@ -9,7 +9,7 @@ import { eventReference } from './event-reference.ts'
 import { type Delivered, type HttpContract, listOf, NotDelivered, notOfThisPlatform, rootOf, type TargetCalls } from './http-platform.ts'
 import { listAt, textAt } from './json-at.ts'
 import { asksAgain, lookPatiently, OPENING, type Patience } from './patient-look.ts'
-import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
+import { cleanText, cutText, oneLine, titleWithin } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
@@ -101,7 +101,7 @@ async function create(request: TicketRequest, calls: TargetCalls, whyAgain?: str
   const severity = toldSeverity(request)
   const content = { ...request.content, severity }
   const body = {
-    short_description: cutText(escapeJournal(oneLine(content.title)), MAX_SHORT_DESCRIPTION) || 'An incident without a title',
+    short_description: titleWithin(escapeJournal(oneLine(content.title)), MAX_SHORT_DESCRIPTION),
     description: toPlainText(
       DETAILS.map(detail => describeIncident(content, detail)),
       { max: MAX_DESCRIPTION, neutralise: escapeJournal },

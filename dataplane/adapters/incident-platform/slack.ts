@@ -3,7 +3,7 @@ import { asksForHelp } from '../../domain/tickets/escalation.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketRequest } from '../../ports/incident-platform.ts'
 import { type HttpContract, NotDelivered, notOfThisPlatform, type Reply, type TargetCalls } from './http-platform.ts'
-import { oneLine } from './rendering/cut-text.ts'
+import { titleOf } from './rendering/cut-text.ts'
 import { type SlackMessage, type SlackParts, toSlackMessage, toSlackText } from './rendering/slack-message.ts'
 import { describeEvent, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
@@ -67,7 +67,7 @@ function partsOf(request: TicketRequest): SlackParts {
   const documents = [FULL, SHORT, SHORTER, SHORTEST].map(detail => describeEvent(event, ticket === undefined, told, detail))
   const mention = mentionOf(request)
   return {
-    title: oneLine(content.title),
+    title: titleOf(content.title),
     // An event that waited is told as it was: `Opened again` is no good news, though the incident is resolved since.
     mood: event === 'resolve' || (event === 'comment' && content.status === 'resolved') ? 'resolved' : severity,
     documents,

@@ -51,6 +51,12 @@ describe('e-mail', () => {
       .and.match(/Content-Type: text\/html/)
   })
 
+  it('says in its subject where an incident has no title', async () => {
+    const { smtp, send } = await open()
+    await send({ content: { title: ' ' } })
+    expect(headOf(smtp, 0)).to.match(/^Subject: \[CRITICAL\] An incident without a title$/m)
+  })
+
   it('has the same Message-ID at every attempt, and answers to the first mail of the incident', async () => {
     const { smtp, send } = await open()
     const opened = await send()

@@ -3,14 +3,15 @@ import { createHash } from 'node:crypto'
 import { asksForHelp } from '../../../domain/tickets/escalation.ts'
 import type { Target } from '../../../domain/tickets/target.ts'
 import type { ExternalTicket, TicketRequest } from '../../../ports/incident-platform.ts'
-import { cutText, oneLine } from '../rendering/cut-text.ts'
+import { oneLine, titleOf, titleWithin } from '../rendering/cut-text.ts'
 import { toHtml } from '../rendering/html.ts'
 import { toPlainText } from '../rendering/plain-text.ts'
 import { describeEvent, FULL, SEVERITY_WORDS, SHORT, SHORTER, SHORTEST } from '../rendering/ticket-document.ts'
 import { field, listField } from '../target-field.ts'
 import { toldSeverity } from '../told-severity.ts'
 
-const MAX_SUBJECT = 200
+/** Behind the severity: a subject has 200 characters. */
+const MAX_TITLE_IN_SUBJECT = 189
 const MAX_TEXT = 100_000
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 
@@ -36,7 +37,7 @@ export function mailOf(request: TicketRequest): Mail {
   const root = threadOf(request)
   const isFirst = ticket === undefined || ticket.memory?.['first'] === markOf(request)
   const documents = DETAILS.map(detail => describeEvent(event, isFirst, told, detail))
-  const title = oneLine(content.title)
+  const title = titleOf(content.title)
   return {
     from: oneLine(field(target, 'from') ?? ''),
     to: only === undefined ? all : all.filter(recipient => only.some(address => isAddressOf(address, recipient))),
@@ -64,7 +65,7 @@ export function threadTicket(request: TicketRequest): ExternalTicket {
 /** The subject stays that of the first mail: readers that go by it would begin another thread. */
 function subjectOf(request: TicketRequest): string {
   const known = request.ticket?.memory?.['subject']
-  return known ?? cutText(`[${SEVERITY_WORDS[toldSeverity(request)].toUpperCase()}] ${oneLine(request.content.title)}`, MAX_SUBJECT)
+  return known ?? `[${SEVERITY_WORDS[toldSeverity(request)].toUpperCase()}] ${titleWithin(request.content.title, MAX_TITLE_IN_SUBJECT)}`
 }
 
 /** An escalation also goes to those named for it. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { rounds } from '../../../testing/rounds.ts'
-import { cleanText, codePoints, cutText, oneLine } from './cut-text.ts'
+import { cleanText, codePoints, cutText, oneLine, titleWithin } from './cut-text.ts'
 
 describe('texts that are cut', () => {
   const cases = [
@@ -26,6 +26,16 @@ describe('texts that are cut', () => {
     })
     fc.assert(property, { seed: 5, numRuns: rounds(500) })
   })
+})
+
+describe('titles of incidents', () => {
+  it('fit where characters beyond U+FFFF count twice, too', () => {
+    expect(titleWithin('🚲🚲🚲', 6)).to.equal('🚲🚲🚲')
+    expect(titleWithin('🚲🚲🚲', 5)).to.equal('🚲…')
+    expect(titleWithin('🚲'.repeat(200), 255)).to.equal(`${'🚲'.repeat(126)}…`)
+  })
+
+  it('are never empty', () => expect(titleWithin(' \n', 30)).to.equal('An incident without a title'))
 })
 
 describe('texts of strangers', () => {

@@ -30,6 +30,19 @@ export function codePoints(text: string): number {
   return count
 }
 
+const UNTITLED = 'An incident without a title'
+
+/** The title of an incident on one line. */
+export const titleOf = (title: string): string => oneLine(title) || UNTITLED
+
+/** The same for a field that takes `max` characters, also where characters beyond U+FFFF count twice, as in Jira. */
+export function titleWithin(title: string, max: number): string {
+  const line = titleOf(title)
+  let cut = cutText(line, max)
+  while (cut.length > max) cut = cutText(line, codePoints(cut) - Math.ceil((cut.length - max) / 2))
+  return cut
+}
+
 const TERMINAL_CODES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g
 /** Control characters but tab and line feed; those that turn the direction of text around. */
 const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
