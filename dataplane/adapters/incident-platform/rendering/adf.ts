@@ -49,8 +49,10 @@ function toNodes(block: Block): readonly AdfNode[] {
       return [paragraph(block.spans)]
     case 'list':
       return [{ type: 'bulletList', content: block.items.map(item => ({ type: 'listItem', content: [paragraph(item)] })) }]
-    case 'code':
-      return [{ type: 'codeBlock', content: texts([{ text: block.lines.join('\n') }]) }]
+    case 'code': {
+      const text = block.lines.join('\n')
+      return [{ type: 'codeBlock', content: text === '' ? [] : [{ type: 'text', text }] }]
+    }
     case 'facts':
       return [{ type: 'table', content: block.facts.map(({ label, value }) => row(label, value)) }]
   }
@@ -70,8 +72,14 @@ function paragraph(spans: readonly Span[]): AdfNode {
   return { type: 'paragraph', content: texts(spans) }
 }
 
+/** Lines are parted by breaks: a line feed in a text is a blank to Jira. */
 function texts(spans: readonly Span[]): readonly AdfNode[] {
-  return spans
-    .filter(({ text }) => text !== '')
-    .map(({ text, style }) => ({ type: 'text', text, ...(style !== undefined && { marks: [{ type: style }] }) }))
+  return spans.flatMap(({ text, style }) =>
+    text
+      .split('\n')
+      .flatMap((line, at): readonly AdfNode[] => [
+        ...(at === 0 ? [] : [{ type: 'hardBreak' }]),
+        ...(line === '' ? [] : [{ type: 'text', text: line, ...(style !== undefined && { marks: [{ type: style }] }) }]),
+      ]),
+  )
 }

@@ -35,13 +35,8 @@ const UNTITLED = 'An incident without a title'
 /** The title of an incident on one line. */
 export const titleOf = (title: string): string => oneLine(title) || UNTITLED
 
-/** The same for a field that takes `max` characters, also where characters beyond U+FFFF count twice, as in Jira. */
-export function titleWithin(title: string, max: number): string {
-  const line = titleOf(title)
-  let cut = cutText(line, max)
-  while (cut.length > max) cut = cutText(line, codePoints(cut) - Math.ceil((cut.length - max) / 2))
-  return cut
-}
+/** The same for a field that takes `max` code points. */
+export const titleWithin = (title: string, max: number): string => cutText(titleOf(title), max)
 
 const TERMINAL_CODES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g
 /** Control characters but tab and line feed; those that turn the direction of text around. */
