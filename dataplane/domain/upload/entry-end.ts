@@ -1,5 +1,5 @@
 /** Finds where an entry of an upload ends, chunk after chunk. Quotes and brackets alone count, so that an entry that is no JSON does not hide its neighbours. */
-import { NOWHERE } from '../../json/bytes.ts'
+import { NOWHERE, SPACE } from '../../json/bytes.ts'
 
 /** An entry is a line, an element of the list, or an object that may go over several lines. */
 export type EntryKind = 'line' | 'element' | 'object'
@@ -7,6 +7,7 @@ export type EntryKind = 'line' | 'element' | 'object'
 const LINE_FEED = 0x0a
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const OPEN_LIST = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_LIST = 0x5d
@@ -18,6 +19,15 @@ export class EntryEnd {
   #depth = 0
   #isInString = false
   #isEscaped = false
+  /** The last byte that is no blank. */
+  #last = 0
+  #isLineStart = false
+  #isBrokenOff = false
+
+  /** Whether the end found is one that the entry itself lacks: there another object begins. */
+  get isBrokenOff(): boolean {
+    return this.#isBrokenOff
+  }
 
   /** Whether the entry would go on: in a string, or between brackets. */
   get isOpen(): boolean {
@@ -34,13 +44,25 @@ export class EntryEnd {
     this.#depth = 0
     this.#isInString = false
     this.#isEscaped = false
+    this.#last = 0
+    this.#isLineStart = false
+    this.#isBrokenOff = false
   }
 
-  /** Before the line feed, the comma or bracket of the list, or behind the object's last bracket. `NOWHERE`: not in this chunk. */
+  /**
+   * Before the line feed, the comma or bracket of the list, or behind the object's last bracket; of an object that breaks off before the object that
+   * begins another line. `NOWHERE`: not in this chunk.
+   */
   find(chunk: Uint8Array, from: number, kind: EntryKind): number {
     for (let p = from; p < chunk.length; p++) {
       const byte = chunk[p]!
       if (byte === LINE_FEED && kind === 'line') return p
+      if (kind === 'object' && this.#isAnother(byte)) {
+        this.#isBrokenOff = true
+        return p
+      }
+      if (byte > SPACE) this.#last = byte
+      this.#isLineStart = byte === LINE_FEED || (this.#isLineStart && byte <= SPACE)
       if (this.#isEscaped) this.#isEscaped = false
       else if (this.#isInString) {
         if (byte === QUOTE) this.#isInString = false
@@ -54,5 +76,12 @@ export class EntryEnd {
       }
     }
     return NOWHERE
+  }
+
+  /** Whether the byte begins an object where the open one cannot hold any. */
+  #isAnother(byte: number): boolean {
+    if (byte !== OPEN_OBJECT || !this.#isLineStart || this.#depth === 0 || this.#isInString) return false
+    if (this.#last === COMMA) return this.#depth === 1
+    return this.#last !== COLON && this.#last !== OPEN_LIST
   }
 }

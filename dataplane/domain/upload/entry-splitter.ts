@@ -33,6 +33,8 @@ export class EntrySplitter {
   readonly #maxEntryBytes: number
   #mode: Mode = 'start'
   #line = 1
+  /** The line of the file in which the object begins that is the first of it; 0 behind that. */
+  #firstLine = 0
   readonly #end = new EntryEnd()
   /** The bytes of the entry, as far as they came. */
   #held: Uint8Array[] = []
@@ -98,6 +100,7 @@ export class EntrySplitter {
     if (end === NOWHERE) return chunk.length
     if (this.#end.mayGoOn) {
       this.#mode = 'in object'
+      this.#firstLine = this.#line
       this.#line = 1
       return end
     }
@@ -127,9 +130,13 @@ export class EntrySplitter {
   #takeObject(chunk: Uint8Array, from: number): number {
     const end = this.#holdEntry(chunk, from, 'object')
     if (end === NOWHERE) return chunk.length
-    this.#mode = 'between objects'
-    this.#release()
-    this.#line++
+    if (this.#end.isBrokenOff && this.#firstLine > 0 && this.#releaseLines()) this.#mode = 'lines'
+    else {
+      this.#mode = 'between objects'
+      this.#release()
+      this.#line++
+    }
+    this.#firstLine = 0
     return end
   }
 
@@ -178,6 +185,21 @@ export class EntrySplitter {
     return true
   }
 
+  /** Gives what is held as lines of NDJSON, up to the one that begins behind it; false where it is the start of an object over lines, or too large. */
+  #releaseLines(): boolean {
+    if (this.#heldBytes > this.#maxEntryBytes) return false
+    const lines = splitLines(joined(this.#held))
+    if (isBareBracket(lines[0]!)) return false
+    this.#line = this.#firstLine
+    for (const [i, line] of lines.entries()) {
+      if (i > 0) this.#line++
+      this.#held = [line]
+      this.#heldBytes = line.length
+      this.#release()
+    }
+    return true
+  }
+
   #refuse(problem: string): void {
     this.#found.push({ line: this.#line, problem })
   }
@@ -201,4 +223,19 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
 
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every(byte => byte <= SPACE)
+}
+
+function splitLines(bytes: Uint8Array): readonly Uint8Array[] {
+  const lines: Uint8Array[] = []
+  let from = 0
+  for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, from)) {
+    lines.push(bytes.subarray(from, end))
+    from = end + 1
+  }
+  return [...lines, bytes.subarray(from)]
+}
+
+/** Whether the line is that of an object whose fields all stand in lines of their own. */
+function isBareBracket(line: Uint8Array): boolean {
+  return line[0] === OPEN_OBJECT && isBlank(line.subarray(1))
 }
