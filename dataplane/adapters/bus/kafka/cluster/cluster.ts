@@ -8,7 +8,7 @@ import { kafkaError } from '../both-clients/kafka-errors.ts'
 import { type Broker, type Connection, ConnectionPool } from '../library.ts'
 import { API_VERSIONS, type Api, FIND_COORDINATOR, METADATA } from './apis.ts'
 import { codeName, codesOf, hasCode, isPassing, toBusError } from './protocol-errors.ts'
-import { latestOf, type TopicMetadata } from './topic-metadata.ts'
+import { latestOf, type TopicMetadata, toMetadata } from './topic-metadata.ts'
 
 /**
  * Requests of one lane wait for each other at a broker, so what may take long has a lane of its own. Joining waits for the group's other
@@ -210,17 +210,11 @@ export class Cluster {
     // A broker may not have heard of a new topic yet: what another said still holds.
     for (const { name, topicId, partitions } of topics) {
       if (partitions.length === 0) continue
-      const told = { id: topicId, leaders: [] as number[], leaderEpochs: [] as number[] }
-      for (const { partitionIndex, leaderId, leaderEpoch } of partitions) {
-        told.leaders[partitionIndex] = leaderId
-        told.leaderEpochs[partitionIndex] = leaderEpoch
-      }
       const known = this.#topics.get(name!)
-      const isSame = known?.id === topicId
-      const latest = latestOf(known, told)
-      const { leaders } = latest
-      const used = isSame ? this.#usedPartitions.get(name!)! : leaders.length
-      this.#usedPartitions.set(name!, Math.min(used, leaders.length))
+      const latest = latestOf(known, toMetadata(topicId, partitions))
+      const count = latest.leaders.length
+      const used = known?.id === topicId ? this.#usedPartitions.get(name!)! : count
+      this.#usedPartitions.set(name!, Math.min(used, count))
       this.#topics.set(name!, latest)
     }
   }

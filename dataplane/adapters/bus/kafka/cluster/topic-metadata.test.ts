@@ -1,11 +1,19 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { latestOf, type TopicMetadata } from './topic-metadata.ts'
+import { latestOf, type TopicMetadata, toMetadata } from './topic-metadata.ts'
 
 const topic = (leaders: readonly number[], leaderEpochs: readonly number[], id = 'id'): TopicMetadata => ({ id, leaders, leaderEpochs })
 
 describe('who leads the partitions of a topic', () => {
   const known = topic([2, 3], [6, 4])
+
+  it('is told of partitions in any order', () => {
+    const partitions = [
+      { partitionIndex: 1, leaderId: 3, leaderEpoch: 4 },
+      { partitionIndex: 0, leaderId: 2, leaderEpoch: 6 },
+    ]
+    expect(toMetadata('id', partitions)).to.deep.equal(known)
+  })
 
   it('is the first that is told', () => {
     expect(latestOf(undefined, known)).to.deep.equal(known)

@@ -9,6 +9,23 @@ export interface TopicMetadata {
   readonly leaderEpochs: readonly number[]
 }
 
+/** One partition of an answer; they come in any order. */
+export interface ToldPartition {
+  readonly partitionIndex: number
+  readonly leaderId: number
+  readonly leaderEpoch: number
+}
+
+export function toMetadata(id: string, partitions: readonly ToldPartition[]): TopicMetadata {
+  const leaders: number[] = []
+  const leaderEpochs: number[] = []
+  for (const { partitionIndex, leaderId, leaderEpoch } of partitions) {
+    leaders[partitionIndex] = leaderId
+    leaderEpochs[partitionIndex] = leaderEpoch
+  }
+  return { id, leaders, leaderEpochs }
+}
+
 /**
  * The topic by the later election of each partition, `known` or `told`: a broker that hung, or is cut off, says for a while who led before.
  * Partitions that were there stay. A topic that was made anew (another id) is as told.
