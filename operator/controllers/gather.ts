@@ -124,7 +124,7 @@ function findServed({ served }: ClusterView, name: OptionalKindName): Resource |
   return served().find(({ kind, group }) => `${kind}.${group}` === name)
 }
 
-/** By name, which nobody can change: labels may be another's, and those of a copy are the same. */
+/** Objects by the names of their components, which nobody can change; anybody can set labels, and a copy has them all. */
 function byComponent<T extends KubernetesObject>(
   { metadata }: LogPipeline,
   objects: readonly T[],

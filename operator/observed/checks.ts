@@ -176,7 +176,7 @@ function checkGateway({ spec }: PipelineView): readonly Finding[] {
 
 const REACHABLE: Readonly<Record<Door, string>> = { gateway: 'GatewayReachable', dashboard: 'DashboardReachable' }
 
-/** An Ingress without what it is for. Who says `enabled: false` keeps it for later. */
+/** An Ingress of a part that is not there, told unless `enabled: false` keeps it for later. */
 function ingressOfNobody(spec: LogPipelineSpec, door: Door): readonly Finding[] {
   if (spec[door]?.enabled !== undefined) return []
   const message = `spec.${door}.enabled: expected true beside spec.${door}.ingress, seen none: in mode Distributed there is no ${door} without it, and no Ingress`

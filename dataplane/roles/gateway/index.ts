@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { ensureBootstrapKey } from '../../api-keys/bootstrap-key.ts'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
+import { namesIn } from '../../contract/setting.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { startGateway } from './gateway.ts'
@@ -39,7 +40,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
         ...{ endpoint: settings.SEARCH_ENDPOINT, username: settings.SEARCH_USERNAME, password: settings.SEARCH_PASSWORD },
         ca: caFile === undefined ? undefined : readFileSync(caFile),
       },
-      adminTenants: new Set((settings.ADMIN_TENANTS ?? '').split(',').filter(name => name !== '')),
+      adminTenants: new Set(namesIn(settings.ADMIN_TENANTS ?? '')),
       maxRequestBytes: settings.MAX_REQUEST_BYTES,
       maxPendingBytes: settings.MAX_PENDING_BYTES,
       requestsPerSecond: settings.KEY_REQUESTS_PER_SECOND,
